@@ -11,7 +11,7 @@ import (
 
 // Baseline is a distribution of texts that bounds both sides of Theorem 4 from below on a text.
 type Baseline struct {
-	// Name names it in the report.
+	// Name names it in the report; it is not "".
 	Name         string
 	Distribution baseline.Distribution
 }
@@ -20,11 +20,11 @@ type Baseline struct {
 // against the better of the two on each text, and is fixed before any text is seen.
 const share = 0.5
 
-// lines adds the lower bounds for windows with log-probabilities logp, costs −log P_FHS, nil if
-// unknown, and NELBOs.
-func (r *Baseline) lines(out means, logp, fhs, nelbo []float64) {
-	bound := func(name, statement string, logp, costs []float64) {
-		line := out.line(name, statement, negative(logp), costs, differences(costs, negative(logp)))
+// baselineLines adds the lower bounds by the baseline of that name for windows with
+// log-probabilities logp, costs −log P_FHS, nil if unknown, and NELBOs.
+func baselineLines(out means, name string, logp, fhs, nelbo []float64) {
+	bound := func(kind, statement string, logp, costs []float64) {
+		line := out.line(kind, statement, negative(logp), costs, differences(costs, negative(logp)))
 		if line.Judgement = says(line.Gap.Estimate, out.cluster != nil); line.Kind == report.NotJudged {
 			line.Gap.Bound = "lower"
 		}
@@ -35,9 +35,9 @@ func (r *Baseline) lines(out means, logp, fhs, nelbo []float64) {
 		}
 		bound("reference_epsilon"+suffix, "ε″ ≥ E[NELBO + log p], p "+p, logp, nelbo)
 	}
-	bounds("", r.Name, logp)
+	bounds("", name, logp)
 	if fhs != nil {
-		bounds(".mixture", fmt.Sprintf("%g·(%s) + %g·P_FHS", share, r.Name, 1-share), baseline.Mix(share, logp, negative(fhs)))
+		bounds(".mixture", fmt.Sprintf("%g·(%s) + %g·P_FHS", share, name, 1-share), baseline.Mix(share, logp, negative(fhs)))
 	}
 	note := "The bounds from below by --reference concern the distribution that the text is a sample of; their intervals treat its documents, not its windows, as independent."
 	if out.cluster == nil {

@@ -129,7 +129,7 @@ func TestBaselineFaults(t *testing.T) {
 	if _, err := Text(context.Background(), w, e, ts, one, Config{Baseline: &Baseline{Name: "it", Distribution: broken{}}}); err == nil || err.Error() != "bound: it: broken" {
 		t.Errorf("error %v", err)
 	}
-	r := reftest.Must(Text(context.Background(), w, e, ts, one, Config{Baseline: &Baseline{Distribution: baseline.FirstHitting{Evaluator: e}}}))(t)
+	r := reftest.Must(Text(context.Background(), w, e, ts, one, Config{Baseline: &Baseline{Name: "itself", Distribution: baseline.FirstHitting{Evaluator: e}}}))(t)
 	line := find(t, r, "reference_kl").Gap
 	if line.Mean != 0 || !math.IsInf(line.SE, 1) || !strings.Contains(r.Head, "cannot fail") {
 		t.Errorf("first-hitting by itself: %+v, notes %q", line, r.Notes)

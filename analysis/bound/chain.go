@@ -27,7 +27,7 @@ func Chain(ctx context.Context, m model.Model, e *likelihood.Evaluator, t likeli
 	case cfg.Draws < 1:
 		return Report{}, fault.Errorf("bound", "%d draws: must be at least 1", cfg.Draws)
 	}
-	apart, err := newAparts(e, []likelihood.Target{t}, cfg.Cases)
+	apart, err := newAparts([]likelihood.Target{t}, cfg.Cases)
 	if err != nil {
 		return Report{}, err
 	}
@@ -126,7 +126,7 @@ func onChain(out means, ws []window, cfg Config, apart logCollisions) {
 		line.Unit, line.About = "probability", c.String()
 	}
 	for i, c := range cfg.Cases {
-		collision(out, c, i, ws, apart)
+		collision(out, c.String(), i, ws, func(w window) float64 { return apart.of(w, i) })
 	}
 }
 

@@ -28,10 +28,10 @@ type Config struct {
 // Case is a sampler with a number of steps.
 type Case struct {
 	// Name is the sampler's name, N its number of steps, 0 if it has none.
-	Name string
-	N    int
+	Name string `json:"name"`
+	N    int    `json:"n,omitempty"`
 	// Sampler is the sampler with N steps.
-	Sampler *catalog.Sampler
+	Sampler *catalog.Sampler `json:"-"`
 }
 
 // String returns the name and N, as in "euler 64".

@@ -2,6 +2,7 @@ package bound
 
 import (
 	"context"
+	"math"
 
 	"mdmgen/analysis/certificate"
 	"mdmgen/analysis/likelihood"
@@ -16,9 +17,9 @@ const chunkWindows = 16
 
 // Study checks the paper's Theorem 4 on windows of a text. Its work is split into chunks: some
 // windows, and a share of the certificates' runs. A chunk depends only on the settings and its
-// number. [Study.Take] combines chunks in their order, wherever they were computed. A Study belongs
-// to one goroutine.
+// number. A Study belongs to one goroutine.
 type Study struct {
+	*Tally
 	m       model.Model
 	e       *likelihood.Evaluator
 	ts      []likelihood.Target
@@ -26,20 +27,9 @@ type Study struct {
 	cfg     Config
 	// fhs is the first-hitting sampler, for bounds by plans.
 	fhs *catalog.Sampler
-	// canvases are the canvases of certificates, each the number of first-hitting runs on every
-	// canvas. at lists the cases that have a certificate, certified their samplers.
+	// canvases are the canvases of certificates, certified the samplers that have one.
 	canvases  [][]int
-	each      int
-	at        []int
 	certified []*catalog.Sampler
-	// apart holds the collision bounds if values are exact.
-	apart logCollisions
-	// per is the number of windows in every chunk but the last.
-	per int
-
-	// taken joins the chunks taken so far.
-	taken  Chunk
-	chunks int
 }
 
 // Chunk holds the results of a chunk of a [Study].
@@ -62,60 +52,65 @@ type Chunk struct {
 // cluster has a number for each window, the same for dependent windows; nil if all windows are
 // independent.
 func NewStudy(m model.Model, e *likelihood.Evaluator, ts []likelihood.Target, cluster []int, cfg Config) (*Study, error) {
-	s := &Study{m: m, e: e, ts: ts, cluster: cluster, cfg: cfg}
-	var err error
 	switch {
 	case len(ts) == 0:
 		return nil, fault.Errorf("bound", "no windows")
 	case cfg.Plans == 1:
 		return nil, fault.Errorf("bound", "1 plan: must be at least 2")
-	case cfg.Plans > 0:
+	}
+	s := &Study{m: m, e: e, ts: ts, cluster: cluster, cfg: cfg}
+	var at []int
+	at, s.certified, s.canvases = certifiable(m, ts, cfg.Cases)
+	b := Basis{
+		Windows: len(ts), Clustered: cluster != nil, Plans: cfg.Plans, Confidence: cfg.Confidence, TimeConditioned: e.Facts().TimeConditioned,
+		Canvases: len(s.canvases), Runs: max(2, (max(certificateRuns, 2*len(ts))+len(s.canvases)-1)/len(s.canvases)),
+	}
+	b.PerChunk = windowsOfChunk(mostFree(ts), cfg.Plans)
+	if cfg.Baseline != nil {
+		b.Baseline = cfg.Baseline.Name
+	}
+	for _, c := range cfg.Cases {
+		b.Cases = append(b.Cases, basicCase{Case: c, Most: number(math.NaN())})
+	}
+	for k, most := range collisions(m, ts, s.certified) {
+		b.Cases[at[k]].Most = number(most)
+	}
+	var err error
+	if cfg.Plans > 0 {
 		s.fhs, err = catalog.New(catalog.Options{}, e.Facts().Spec())
-	default:
-		s.apart, err = newAparts(e, ts, cfg.Cases)
+	} else {
+		err = foresee(b.Cases, ts)
 	}
-	if err != nil {
-		return nil, err
+	if err == nil {
+		s.Tally, err = NewTally(b)
 	}
-	s.at, s.certified, s.canvases = certifiable(m, ts, cfg.Cases)
-	s.each = max(2, (max(certificateRuns, 2*len(ts))+len(s.canvases)-1)/len(s.canvases))
-	s.taken = Chunk{Certificates: make([][]number, len(s.certified))}
-	s.per = s.windowsOfChunk()
-	return s, nil
+	return s, err
 }
 
-// windowsOfChunk returns the number of windows that take about chunkRows rows, at the greatest
-// number of free positions.
-func (s *Study) windowsOfChunk() int {
-	d := mostFree(s.ts)
+// foresee sets what is known of the cases without rows, for each number of free positions.
+func foresee(cases []basicCase, ts []likelihood.Target) error {
+	apart, err := newAparts(ts, each(cases, func(c basicCase) Case { return c.Case }))
+	for i := range cases {
+		c := &cases[i]
+		c.Calls, c.Apart = make(map[int]number), make(map[int]number)
+		for d := range apart {
+			c.Apart[d], c.Calls[d] = number(apart[d][i]), number(math.NaN())
+			if reveal, fill, err := c.Sampler.ExpectedCalls(d); err == nil {
+				c.Calls[d] = number(reveal + fill)
+			}
+		}
+	}
+	return err
+}
+
+// windowsOfChunk returns the number of windows that take about chunkRows rows, with at most d free
+// positions each.
+func windowsOfChunk(d, plans int) int {
 	rows := likelihood.ExactRows(d)
-	switch {
-	case s.cfg.Plans > 0:
-		rows = float64(s.cfg.Plans * d)
+	if plans > 0 {
+		rows = float64(plans * d)
 	}
 	return min(max(int(chunkRows/rows), 1), chunkWindows)
-}
-
-// Chunks returns the number of chunks.
-func (s *Study) Chunks() int { return (len(s.ts) + s.per - 1) / s.per }
-
-// Windows returns the number of windows in every chunk but the last.
-func (s *Study) Windows() int { return s.per }
-
-// share returns a chunk's share from..to of n things.
-func (s *Study) share(chunk, n int) (from, to int) {
-	return chunk * n / s.Chunks(), (chunk + 1) * n / s.Chunks()
-}
-
-// windowsOf returns the windows from..to of a chunk.
-func (s *Study) windowsOf(chunk int) (from, to int) {
-	return chunk * s.per, min((chunk+1)*s.per, len(s.ts))
-}
-
-// Size returns the number of windows in a chunk.
-func (s *Study) Size(chunk int) int {
-	from, to := s.windowsOf(chunk)
-	return to - from
 }
 
 // Work computes a chunk.
@@ -129,6 +124,12 @@ func (s *Study) Work(ctx context.Context, chunk int) (out Chunk, err error) {
 	}
 	if err != nil {
 		return Chunk{}, err
+	}
+	for i := range out.Windows {
+		w := &out.Windows[i]
+		if w.Length = len(ts[i].IDs); s.cluster != nil {
+			w.Document = s.cluster[from+i]
+		}
 	}
 	if r := s.cfg.Baseline; r != nil {
 		logp, err := r.Distribution.LogProb(ctx, ts)
@@ -146,11 +147,12 @@ func (s *Study) certify(ctx context.Context, chunk int, out *Chunk) error {
 		return nil
 	}
 	out.Certificates = make([][]number, len(s.certified))
-	from, last := s.share(chunk, s.each*len(s.canvases))
+	each := s.basis.Runs
+	from, last := s.runsOf(chunk)
 	for from < last {
-		at := from / s.each
-		to := min(last, (at+1)*s.each)
-		first := from - at*s.each
+		at := from / each
+		to := min(last, (at+1)*each)
+		first := from - at*each
 		runs := certificate.Config{First: first, Runs: first + to - from, Seed: s.cfg.Seed ^ seedCertificates + uint64(at), Batch: min(to-from, certificateBatch)}
 		st, err := certificate.Measure(ctx, s.m, s.canvases[at], s.certified, runs)
 		if err != nil {
@@ -163,50 +165,4 @@ func (s *Study) certify(ctx context.Context, chunk int, out *Chunk) error {
 		from = to
 	}
 	return nil
-}
-
-// Take adds the next chunk, in order. It returns an error if the chunk does not belong to this
-// study.
-func (s *Study) Take(c Chunk) error {
-	from, to := s.windowsOf(s.chunks)
-	begin, end := s.share(s.chunks, s.each*len(s.canvases))
-	samplers, cases := len(s.certified), 0
-	if s.cfg.Plans == 0 {
-		cases = len(s.cfg.Cases)
-	}
-	ok := len(c.Windows) == to-from && len(c.Certificates) == samplers && (s.cfg.Baseline == nil || len(c.Baseline) == to-from)
-	for _, w := range c.Windows {
-		ok = ok && len(w.Cases) == cases
-	}
-	for _, terms := range c.Certificates {
-		ok = ok && len(terms) == end-begin
-	}
-	if !ok {
-		return fault.Errorf("bound", "chunk %d: its windows or runs differ from this study's", s.chunks)
-	}
-	t := &s.taken
-	t.Windows, t.Baseline = append(t.Windows, c.Windows...), append(t.Baseline, c.Baseline...)
-	for k, terms := range c.Certificates {
-		t.Certificates[k] = append(t.Certificates[k], terms...)
-	}
-	s.chunks++
-	return nil
-}
-
-// certificates returns the terms of the certificates in the chunks taken.
-func (s *Study) certificates() certified {
-	c := certified{at: s.at, most: collisions(s.m, s.ts, s.certified)}
-	for _, terms := range s.taken.Certificates {
-		c.terms = append(c.terms, floats(terms))
-	}
-	if len(s.canvases) > 1 && len(s.certified) > 0 {
-		for i := range c.terms[0] {
-			window := i / s.each
-			if s.cluster != nil {
-				window = s.cluster[window]
-			}
-			c.cluster = append(c.cluster, window)
-		}
-	}
-	return c
 }

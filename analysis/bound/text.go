@@ -24,29 +24,26 @@ const cannotFail = "On a text the verdict of Theorem 4 cannot fail, whatever the
 
 // Report returns the report on the chunks taken, at least one: all of a study, or those finished
 // before it was interrupted.
-func (s *Study) Report() Report {
-	ws, cfg := s.taken.Windows, s.cfg
-	d := newDraft("text", cfg.Confidence)
+func (t *Tally) Report() Report {
+	ws, b := t.taken.Windows, t.basis
+	d := newDraft("text", b.Confidence)
 	d.Head = cannotFail
 	longest, inside := 0, false
-	for _, t := range s.ts[:len(ws)] {
-		longest, inside = max(longest, len(t.IDs)), inside || len(t.Free) < len(t.IDs)
+	for _, w := range ws {
+		longest, inside = max(longest, w.Length), inside || w.Free < w.Length
 	}
 	if !inside {
 		d.note(fmt.Sprintf("P_FHS of a window is the law of a canvas of its own length, here up to %d positions with no text around them, not of a window in a longer canvas: --context N gives each window N preceding tokens of the text as context.", longest))
 	}
-	out := d.over(nil)
-	if s.cluster != nil {
-		out = d.over(s.cluster[:len(ws)])
-	}
+	out := d.over(t.cluster())
 	fhs, nelbo := each(ws, window.fhs), each(ws, window.nelbo)
 	gaps, title, exact := differences(nelbo, fhs), "NELBO − (−log P_FHS) of windows", fhs
-	if cfg.Plans > 0 {
+	if b.Plans > 0 {
 		title, exact = "NELBO − K-plan bound of windows, a lower bound on the gap", nil
-		line := out.line("plans", fmt.Sprintf("the bound by %d plans on −log P_FHS is at most the NELBO; NELBO − bound is a lower bound on the gap of Theorem 4", cfg.Plans), fhs, nelbo, gaps)
+		line := out.line("plans", fmt.Sprintf("the bound by %d plans on −log P_FHS is at most the NELBO; NELBO − bound is a lower bound on the gap of Theorem 4", b.Plans), fhs, nelbo, gaps)
 		line.Left.Bound, line.Gap.Bound = "upper", "lower"
 		line.Judgement = out.oneSided(gaps)
-		if s.e.Facts().TimeConditioned {
+		if b.TimeConditioned {
 			entropy := each(ws, window.scoreEntropy)
 			off := differences(nelbo, entropy)
 			out.line("score_entropy", "∫ L_SE dt, by Monte Carlo over λ, is the NELBO, here the mean cost of the plans (Proposition 2)", entropy, nelbo, off).Judgement = out.same(off)
@@ -58,17 +55,17 @@ func (s *Study) Report() Report {
 		line.Judgement = out.oneSided(gaps)
 		scoreEntropy(out, ws)
 	}
-	if cfg.Baseline != nil {
-		cfg.Baseline.lines(out, floats(s.taken.Baseline), exact, nelbo)
+	if b.Baseline != "" {
+		baselineLines(out, b.Baseline, floats(t.taken.Baseline), exact, nelbo)
 	}
-	d.plot(gapPlot(title, gaps, out.of(gaps).Estimate, cfg.Confidence))
-	if cfg.Plans == 0 {
-		excess(out, cfg, ws, s.apart)
+	d.plot(gapPlot(title, gaps, out.of(gaps).Estimate, b.Confidence))
+	if b.Plans == 0 {
+		excess(out, b, ws)
 	}
-	s.certificates().lines(d, cfg.Cases, nil)
+	t.certificates().lines(d, each(b.Cases, func(c basicCase) Case { return c.Case }), nil)
 	switch {
-	case cfg.Plans > 0:
-		if s.e.Facts().TimeConditioned {
+	case b.Plans > 0:
+		if b.TimeConditioned {
 			d.note("The network is time-conditioned: first-hitting queries it at random times, over which no exact value integrates.")
 		}
 		d.note("The same orders serve both sides, so that their difference is never below 0 and varies little; the NELBO itself is an estimate.",
@@ -90,13 +87,13 @@ func scoreEntropy(out means, ws []window) {
 }
 
 // excess adds the cost of each sampler above first-hitting, and the collision bounds.
-func excess(out means, cfg Config, ws []window, apart logCollisions) {
+func excess(out means, b Basis, ws []window) {
 	plot := report.Plot{
 		Name: "excess", Title: "Excess of −log P over First-Hitting, by window", X: "expected calls a window", Y: "nats", LogX: true, LogY: true,
-		Bars: report.Intervals(cfg.Confidence, "windows"), Caption: "The excess is the mean of differences window by window. It may be below 0: First-Hitting need not be the nearest to a text.",
+		Bars: report.Intervals(b.Confidence, "windows"), Caption: "The excess is the mean of differences window by window. It may be below 0: First-Hitting need not be the nearest to a text.",
 	}
-	fhs, free := each(ws, window.fhs), each(ws, func(w window) float64 { return float64(w.Free) })
-	for i, c := range cfg.Cases {
+	fhs := each(ws, window.fhs)
+	for i, c := range b.Cases {
 		costs := each(ws, func(w window) float64 { return w.cost(i) })
 		line := out.line("excess "+c.String(), "E[−log P_FHS] beside E[−log P_N], the line's sampler and N", fhs, costs, differences(costs, fhs))
 		line.About = c.String()
@@ -104,11 +101,11 @@ func excess(out means, cfg Config, ws []window, apart logCollisions) {
 		if math.Abs(gap.Mean) <= exactLimit { // 0 up to rounding, which a logarithmic axis would show
 			gap = estimate.Estimate{}
 		}
-		plot.Add(c.Name, "", report.At(calls(c, free), gap))
+		plot.Add(c.Name, "", report.At(calls(c, ws), gap))
 	}
-	for i, c := range cfg.Cases {
-		if c.Bounded() && !math.IsNaN(apart.of(ws[0], i)) {
-			collision(out, c, i, ws, apart)
+	for i, c := range b.Cases {
+		if apart := func(w window) float64 { return float64(c.Apart[w.Free]) }; !math.IsNaN(apart(ws[0])) {
+			collision(out, c.String(), i, ws, apart)
 		}
 	}
 	out.plot(plot)
@@ -117,18 +114,19 @@ func excess(out means, cfg Config, ws []window, apart logCollisions) {
 // vacuous is appended to the verdict on a collision bound with p* = 0.
 const vacuous = "; p* = 0, so that nothing is claimed"
 
-// collision adds the statement P_N(x) ≥ p*·P_FHS(x) for case i.
-func collision(out means, c Case, i int, ws []window, apart logCollisions) {
+// collision adds the statement P_N(x) ≥ p*·P_FHS(x) for case i, whose name is given, as is log p* of
+// a window.
+func collision(out means, name string, i int, ws []window, apart func(w window) float64) {
 	gaps := each(ws, func(w window) float64 {
-		if math.IsInf(apart.of(w, i), -1) || math.IsInf(w.fhs(), 1) {
+		if math.IsInf(apart(w), -1) || math.IsInf(w.fhs(), 1) {
 			return math.Inf(1)
 		}
-		return w.fhs() - apart.of(w, i) - w.cost(i)
+		return w.fhs() - apart(w) - w.cost(i)
 	})
-	line := out.line("collision "+c.String(), "−log P_N(x) ≤ −log P_FHS(x) − log p* for every x: the collision bound of the line's sampler and N",
-		each(ws, func(w window) float64 { return w.cost(i) }), each(ws, func(w window) float64 { return w.fhs() - apart.of(w, i) }), gaps)
-	line.About, line.Judgement = c.String(), exactly(gaps, exactLimit)
-	if slices.ContainsFunc(ws, func(w window) bool { return math.IsInf(apart.of(w, i), -1) }) {
+	line := out.line("collision "+name, "−log P_N(x) ≤ −log P_FHS(x) − log p* for every x: the collision bound of the line's sampler and N",
+		each(ws, func(w window) float64 { return w.cost(i) }), each(ws, func(w window) float64 { return w.fhs() - apart(w) }), gaps)
+	line.About, line.Judgement = name, exactly(gaps, exactLimit)
+	if slices.ContainsFunc(ws, func(w window) bool { return math.IsInf(apart(w), -1) }) {
 		line.Verdict += vacuous
 	}
 }
@@ -144,15 +142,11 @@ func gapPlot(title string, gaps []float64, mean estimate.Estimate, confidence fl
 	return p
 }
 
-// calls returns the expected number of network calls of a case, averaged over windows with the
-// given numbers of free positions, including the call that fills the rest; NaN if it is not known.
-func calls(c Case, free []float64) (sum float64) {
-	for _, d := range free {
-		reveal, fill, err := c.Sampler.ExpectedCalls(int(d))
-		if err != nil {
-			return math.NaN()
-		}
-		sum += (reveal + fill) / float64(len(free))
+// calls returns the expected number of network calls of a case, averaged over windows, including the
+// call that fills the rest; NaN if it is not known.
+func calls(c basicCase, ws []window) (sum float64) {
+	for _, w := range ws {
+		sum += float64(c.Calls[w.Free]) / float64(len(ws))
 	}
 	return sum
 }

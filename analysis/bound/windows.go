@@ -20,6 +20,10 @@ type number = estimate.Number
 // window holds the values of a window, in nats: exact, or bounds by plans.
 type window struct {
 	Free int `json:"free"`
+	// Length is the number of all positions, Document the number of the document if some have several
+	// windows; both are 0 for samples of a chain.
+	Length   int `json:"length,omitempty"`
+	Document int `json:"document,omitempty"`
 	// FHS is −log P_FHS; ScoreEntropy is the integrated score entropy of normalised scores: exact, an
 	// estimate on a time-conditioned network, and otherwise 0 for bounds by plans.
 	FHS          number `json:"fhs"`
@@ -43,7 +47,7 @@ func (w window) cost(i int) float64 { return float64(w.Cases[i]) }
 // known.
 type logCollisions map[int][]float64
 
-func newAparts(e *likelihood.Evaluator, ts []likelihood.Target, cases []Case) (logCollisions, error) {
+func newAparts(ts []likelihood.Target, cases []Case) (logCollisions, error) {
 	out := make(logCollisions)
 	for _, t := range ts {
 		d := len(t.Free)

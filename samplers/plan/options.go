@@ -71,6 +71,15 @@ func (t Theta) MarshalJSON() ([]byte, error) {
 	return json.Marshal(float64(t))
 }
 
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (t *Theta) UnmarshalJSON(b []byte) error {
+	if string(b) == `"inf"` {
+		*t = Theta(math.Inf(1))
+		return nil
+	}
+	return json.Unmarshal(b, (*float64)(t))
+}
+
 // Sampler is a sampler with a plan.
 type Sampler struct {
 	samplers.Descriptor

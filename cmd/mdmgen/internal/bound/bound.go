@@ -115,7 +115,7 @@ func run(ctx context.Context, s kit.Streams, o *options) (err error) {
 	if r.planOnly {
 		r.compare(cases)
 		r.free = r.settings.Length
-		return r.work(nil, nil, func() (bound.Report, error) { return bound.Plan(ctx, r.free, r.cases) })
+		return r.work(kit.NewProvenance(nil, nil), func() (bound.Report, error) { return bound.Plan(ctx, r.free, r.cases) })
 	}
 	m, err := o.model.Open(ctx, s, o.all)
 	if err != nil {
@@ -148,5 +148,5 @@ func (r *bounding) onWorld() error {
 			}
 		}
 	}
-	return r.work(nil, nil, func() (bound.Report, error) { return bound.World(r.ctx, r.path, r.cases) })
+	return r.work(kit.NewProvenance(nil, nil), func() (bound.Report, error) { return bound.World(r.ctx, r.path, r.cases) })
 }

@@ -102,7 +102,7 @@ func (o *options) check(s kit.Streams, args []string) error {
 	if err := o.checkMode(); err != nil {
 		return err
 	}
-	if err := o.chunks.Check(s, o.all, chunks.Use{Output: o.output, Seeded: o.sampler.Seed != nil, Whole: []string{"html", "plots"}, Input: cmp.Or(o.path, "-"), Reread: true}); err != nil {
+	if err := o.chunks.Check(s, o.all, chunks.Use{Output: o.output, Seeded: o.sampler.Seed != nil, Whole: []string{"html", "plots"}}); err != nil {
 		return err
 	}
 	return kit.Apart("bound", args, o.all, kit.NamedFile{Flag: "--resume", Path: o.chunks.Resume}, kit.NamedFile{Flag: "-o", Path: o.output}, o.pages.File())

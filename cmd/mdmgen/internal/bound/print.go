@@ -19,8 +19,6 @@ import (
 	"mdmgen/internal/exit"
 	"mdmgen/internal/fault"
 	"mdmgen/internal/printable"
-	"mdmgen/model"
-	"mdmgen/tokenize"
 )
 
 const (
@@ -57,9 +55,31 @@ func (m made) Card() report.Card {
 	return card
 }
 
+// printing holds what printing a report needs besides the report and its settings.
+type printing struct {
+	Format string `json:"format"`
+	Wide   bool   `json:"wide,omitempty"`
+	// Notes follow the report's own.
+	Notes []string `json:"notes,omitempty"`
+	// Calls are the expected numbers of network calls by the names of cases.
+	Calls map[string]string `json:"calls,omitempty"`
+}
+
+// printing returns how the run prints its report. The numbers of calls may take a while.
+func (r *bounding) printing(calls bool) printing {
+	p := printing{Format: r.format, Wide: r.wide}
+	if calls {
+		p.Calls = r.calls()
+	}
+	if len(r.cases) > 0 && !r.all.Given("sampler") {
+		p.Notes = []string{"No samplers are named, so these are compared: " + strings.Join(compared(r.all.Given), ", ") + "."}
+	}
+	return p
+}
+
 // work makes and prints the report. After an interrupt it prints the unfinished report, and writes
 // no files. A violated line is an error that names it.
-func (r *bounding) work(m model.Model, t *tokenize.Tokenizer, do func() (bound.Report, error)) error {
+func (r *bounding) work(made kit.Provenance, do func() (bound.Report, error)) error {
 	result, err := do()
 	cause := context.Cause(r.ctx)
 	if err != nil && cause == nil {
@@ -68,21 +88,24 @@ func (r *bounding) work(m model.Model, t *tokenize.Tokenizer, do func() (bound.R
 	if err != nil && len(result.Lines) == 0 {
 		return cause
 	}
-	if len(r.cases) > 0 && !r.all.Given("sampler") && result.Mode != "world" {
-		result.Notes = append(result.Notes, "No samplers are named, so these are compared: "+strings.Join(compared(r.all.Given), ", ")+".")
-	}
-	// A world's report depends only on samplers, if any are given.
-	set, p := &r.settings, kit.NewProvenance(m, t)
-	if result.Mode == "world" && r.cases == nil {
+	set, how := &r.settings, r.printing(r.format == "text")
+	if result.Mode != "world" {
+		result.Notes = append(result.Notes, how.Notes...)
+	} else if r.cases == nil { // A world's report depends only on samplers, if any are given.
 		set = nil
 	}
 	if result.Interrupted = err != nil; result.Interrupted {
-		return errors.Join(r.print(result, set, p), cause)
+		return errors.Join(how.print(r.out, result, set, made), cause)
 	}
 	// Print the report even if a file cannot be written.
-	if err := errors.Join(r.files(result, set, p), r.print(result, set, p)); err != nil {
+	if err := errors.Join(r.files(result, set, made), how.print(r.out, result, set, made)); err != nil {
 		return err
 	}
+	return violated(result)
+}
+
+// violated returns an error that names the first violated line, nil if there is none.
+func violated(result bound.Report) error {
 	for _, l := range result.Lines {
 		if !l.OK {
 			return exit.Invalidf("bound: %s: %s", l.Name, l.Verdict)
@@ -92,18 +115,18 @@ func (r *bounding) work(m model.Model, t *tokenize.Tokenizer, do func() (bound.R
 }
 
 // print writes the report to the destination of results.
-func (r *bounding) print(result bound.Report, set *settings, p kit.Provenance) error {
+func (p printing) print(out *kit.Output, result bound.Report, set *settings, made kit.Provenance) error {
 	text := ""
-	if r.format == "text" { // The numbers of calls may take a while.
-		text = wideText(result, r.calls())
-		if !r.wide && strings.Count(text, "\n") > screen {
+	if p.Format == "text" {
+		text = wideText(result, p.Calls)
+		if !p.Wide && strings.Count(text, "\n") > screen {
 			text = briefText(result)
 		}
 	}
-	if err := kit.Print(r.out, r.format, Record{result, set, p}, text); err != nil {
+	if err := kit.Print(out, p.Format, Record{result, set, made}, text); err != nil {
 		return err
 	}
-	return r.out.Finish(result.Interrupted)
+	return out.Finish(result.Interrupted)
 }
 
 // files writes the page and the pictures, if they are asked for.

@@ -2,7 +2,6 @@ package bound
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"slices"
 
@@ -114,14 +113,14 @@ func (r *bounding) sampled(m model.Model, e *likelihood.Evaluator, cfg bound.Con
 	r.sampler.ShowSeed(r.streams, cfg.Seed)
 	bar := kit.NewBar(r.streams, 2*cfg.Draws, "working out", "windows")
 	cfg.Done = bar.Add
-	return r.work(m, nil, func() (bound.Report, error) {
+	return r.work(kit.NewProvenance(m, nil), func() (bound.Report, error) {
 		defer bar.Clear()
 		return bound.Chain(r.ctx, m, e, target, cfg)
 	})
 }
 
 // Schema names the layout of the file of bound's --resume and --shard.
-const Schema = "mdmgen.bound-resume/5"
+const Schema = "mdmgen.bound-resume/6"
 
 // onText evaluates the windows of a text and prints the report, or writes a part.
 func (r *bounding) onText(m model.Model, t *tokenize.Tokenizer, e *likelihood.Evaluator, ts []likelihood.Target, cluster []int, cfg bound.Config) error {
@@ -130,9 +129,13 @@ func (r *bounding) onText(m model.Model, t *tokenize.Tokenizer, e *likelihood.Ev
 		return fmt.Errorf("bound: %w", fault.WithoutName(err))
 	}
 	made := kit.NewProvenance(m, t)
-	kept, err := r.chunks.Open(r.streams, chunks.Header{
+	head := chunks.Header{
 		Identity: kit.NewIdentity(Schema, made, cfg.Seed, r.settings), Chunks: study.Chunks(), Size: study.Windows(), Part: chunks.Part{Provenance: made},
-	}, r.output)
+	}
+	if r.chunks.Kept() {
+		head.Part.Print = stored{r.printing(true), study.Basis()}
+	}
+	kept, err := r.chunks.Open(r.streams, head, r.output)
 	if err != nil {
 		return err
 	}
@@ -152,7 +155,7 @@ func (r *bounding) onText(m model.Model, t *tokenize.Tokenizer, e *likelihood.Ev
 			return study.Take(c)
 		},
 		End: func(err error) error {
-			return r.work(m, t, func() (bound.Report, error) {
+			return r.work(made, func() (bound.Report, error) {
 				if err != nil && (done == 0 || r.ctx.Err() == nil) {
 					return bound.Report{}, err
 				}
@@ -162,16 +165,28 @@ func (r *bounding) onText(m model.Model, t *tokenize.Tokenizer, e *likelihood.Ev
 	})
 }
 
-// Merge prints the report of parts as a single process would have printed it. It opens the model,
-// reads the text and takes the chunks from the parts.
-func Merge(ctx context.Context, s kit.Streams, p *chunks.Parts, format string) error {
-	o := &options{}
-	args, err := p.Settings(&o.chunks, o.flags(), format)
+// stored is what printing the report of a part's run needs besides its settings and chunks.
+type stored struct {
+	printing
+	Basis bound.Basis `json:"basis"`
+}
+
+// Merge prints the report of parts as a single process would have printed it.
+func Merge(p *chunks.Parts, format string, out *kit.Output) error {
+	var h chunks.Run[settings, stored]
+	if err := cmp.Or(p.OneMachine(), p.Header(&h)); err != nil {
+		return err
+	}
+	tally, err := bound.NewTally(h.Part.Print.Basis)
+	if err == nil {
+		err = chunks.EachOf(p, func(_ int, c bound.Chunk) error { return tally.Take(c) })
+	}
 	if err != nil {
-		return err
+		return exit.Usagef("merge: %w", fault.WithoutName(err))
 	}
-	if err := o.check(s, args); err != nil {
-		return err
-	}
-	return run(ctx, s, o)
+	how := h.Part.Print.printing
+	how.Format = cmp.Or(format, how.Format)
+	result := tally.Report()
+	result.Notes = append(result.Notes, how.Notes...)
+	return cmp.Or(how.print(out, result, &h.Settings, h.Part.Provenance), violated(result))
 }

@@ -40,8 +40,7 @@ type Checkpoint struct {
 // chunks. The caller sets only Provenance and Print of header.Part. output is the file of a part.
 func (f *Flags) Open(s kit.Streams, header Header, output string) (*Checkpoint, error) {
 	header.Part.To, header.CPU = header.Chunks, cpuFeatures()
-	header.Part.ask(f.all, *s.Args)
-	if f.parts != nil || f.Given() || f.Resume != "" {
+	if f.Kept() {
 		header.Executable = kit.Executable()
 	}
 	here, err := json.Marshal(header)
@@ -50,8 +49,6 @@ func (f *Flags) Open(s kit.Streams, header Header, output string) (*Checkpoint, 
 	}
 	k := &Checkpoint{reader: newReader(header), header: header, here: here, streams: s}
 	switch {
-	case f.parts != nil:
-		return k, k.merge(f.parts)
 	case f.Given():
 		if from, to := f.Shard.Of(header.Chunks); from == to {
 			s.Notice(fmt.Sprintf("part %v is empty: the run has %s: take --shard I/N with N at most that", f.Shard, english.Plural(header.Chunks, "chunk", "")))
@@ -62,15 +59,6 @@ func (f *Flags) Open(s kit.Streams, header Header, output string) (*Checkpoint, 
 		return k, k.open()
 	}
 	return k, nil
-}
-
-// merge takes the chunks of parts. It returns an error if they are of another run.
-func (k *Checkpoint) merge(p *Parts) error {
-	if unlike := journal.Differ(p.header, k.here); len(unlike) > 0 {
-		return exit.Usagef("merge: this machine's results differ from the parts in %v: merge where they were made", unlike)
-	}
-	k.reader = p.reader
-	return nil
 }
 
 // openPart opens the file of a part, unless the part is finished.

@@ -52,16 +52,13 @@ type Header struct {
 	Part Part `json:"part"`
 }
 
-// Part is the part of a run that a file holds, with the command line of the run.
+// Part is the part of a run that a file holds.
 type Part struct {
 	// Shard is I/N, "" for the whole run.
 	Shard string `json:"shard,omitempty"`
 	// From..To is the range of chunks, To excluded.
 	From int `json:"from"`
 	To   int `json:"to"`
-	// Flags holds the values of the flags that were set, Arguments the command's arguments.
-	Flags     map[string][]string `json:"flags,omitempty"`
-	Arguments []string            `json:"arguments,omitempty"`
 	// Provenance is the provenance of the process that began the file.
 	Provenance kit.Provenance `json:"provenance"`
 	// Print holds what the command needs in addition to print the results.
@@ -74,18 +71,6 @@ func (p *Part) String() string {
 		return "the whole"
 	}
 	return "part " + p.Shard
-}
-
-// ask records the request for the run: the arguments, and the flags set by the command line or the
-// environment, except flags that name files or parts.
-func (p *Part) ask(all kit.Set, args []string) {
-	p.Flags = make(map[string][]string)
-	for _, f := range all.Without("shard") {
-		if !f.Writes && (f.IsSet() || f.InEnvironment() && !f.Lazy) {
-			p.Flags[f.Name] = f.Texts()
-		}
-	}
-	p.Arguments = args
 }
 
 // Shard is part I of N, counting from 1; the zero value is the whole run.

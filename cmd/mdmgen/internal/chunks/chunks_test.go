@@ -5,7 +5,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -105,21 +104,3 @@ func FuzzPart(f *testing.F) {
 type raw []byte
 
 func (r raw) MarshalJSON() ([]byte, error) { return r, nil }
-
-// TestSettings checks that merging sets the flags in a part, which is untrusted, except those that
-// write files or choose parts.
-func TestSettings(t *testing.T) {
-	t.Parallel()
-	for flag, good := range map[string]bool{"seed": true, "n": true, "html": false, "output": false, "resume": false, "shard": false, "plan": false} {
-		var f Flags
-		var seed, n int
-		var text string
-		known := append(f.Flags("cells"), kit.OutputFlag(&text), kit.Int(&n, 1, 9, kit.Flag{Name: "n"}), kit.Int(&seed, 1, 9, kit.Flag{Name: "seed"}),
-			kit.Name(&text, "", kit.Flag{Name: "html", Writes: true}))
-		p := &Parts{first: Header{Part: Part{Flags: map[string][]string{flag: {"3"}}, Arguments: []string{"text"}}}}
-		args, err := p.Settings(&f, known, "")
-		if (err == nil) != good || good && (seed+n != 3 || !slices.Equal(args, []string{"text"})) {
-			t.Errorf("--%s: seed %d, n %d, %v: %v", flag, seed, n, args, err)
-		}
-	}
-}

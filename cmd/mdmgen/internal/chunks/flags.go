@@ -20,10 +20,6 @@ type Flags struct {
 	// Shard is the requested part, valid after Check.
 	Shard Shard
 	shard string
-	// all are the flags of the command.
-	all kit.Set
-	// parts, if not nil, hold all chunks of the run.
-	parts *Parts
 }
 
 // Flags returns the flags; what names the things that are kept.
@@ -45,15 +41,11 @@ type Use struct {
 	Seeded bool
 	// Whole lists the flags that only a whole run may have.
 	Whole []string
-	// Input is the input file, - for standard input; Reread reports whether merge reads it, too.
-	Input  string
-	Reread bool
 }
 
 // Check parses --shard, and returns an error for flags that do not go with it.
 func (f *Flags) Check(s kit.Streams, all kit.Set, use Use) error {
-	f.all = all
-	if err := f.read(s, use); err != nil {
+	if err := f.read(s, all, use); err != nil {
 		return err
 	}
 	for _, name := range use.Whole {
@@ -61,15 +53,12 @@ func (f *Flags) Check(s kit.Streams, all kit.Set, use Use) error {
 			return err
 		}
 	}
-	if use.Input == "-" && use.Reread && f.Given() {
-		return exit.Usagef("--shard: the input is read more than once: name a file in place of standard input")
-	}
 	return nil
 }
 
 // read parses --shard.
-func (f *Flags) read(s kit.Streams, use Use) (err error) {
-	if err := f.all.Exclude([2]string{"shard", "resume"}); err != nil || f.shard == "" {
+func (f *Flags) read(s kit.Streams, all kit.Set, use Use) (err error) {
+	if err := all.Exclude([2]string{"shard", "resume"}); err != nil || f.shard == "" {
 		return err
 	}
 	text, from := f.shard, ""
@@ -102,6 +91,9 @@ func (f *Flags) Results(ctx context.Context, path string, s kit.Streams) (*kit.O
 
 // Given reports whether a part of the run is asked for.
 func (f *Flags) Given() bool { return f.Shard.N > 0 }
+
+// Kept reports whether finished chunks are kept in a file.
+func (f *Flags) Kept() bool { return f.Given() || f.Resume != "" }
 
 // parse parses I/N.
 func parse(text string) (s Shard, err error) {
@@ -161,17 +153,13 @@ func automatic(env func(string) string) (text, from string, err error) {
 	return fmt.Sprintf("%d/%d", numbers[0]-numbers[2]+1, numbers[1]), fmt.Sprintf("%s (%s)", a.name, strings.Join(used, ", ")), nil
 }
 
-// SeedOf returns the seed of the run that is merged or resumed, if there is one and no seed is
+// SeedOf returns the seed of the run that is resumed, if there is one and no seed is
 // given, else seed.
 func (f *Flags) SeedOf(schema string, given *uint64, seed uint64) (uint64, error) {
 	var h struct{ Seed *uint64 }
 	switch {
 	case given != nil:
 		return seed, nil
-	case f.parts != nil:
-		if err := f.parts.Header(&h); err != nil {
-			return seed, err
-		}
 	case f.Resume != "":
 		j, err := journal.Open(f.Resume, schema)
 		if err != nil {

@@ -178,29 +178,13 @@ func (p *Parts) Header(v any) error {
 	return nil
 }
 
-// Settings sets the command's flags as in the run that made the parts, and returns its arguments. A
-// command with the Flags f then takes its chunks from the parts and computes none. format overrides
-// that of the run unless it is "". It returns an error for parts from several kinds of machine.
-func (p *Parts) Settings(f *Flags, all kit.Set, format string) (args []string, err error) {
-	if len(p.Mixture) > 0 {
-		return nil, exit.Usagef("merge: the parts were made with different values of %s, but these results must come from one kind of machine: make them again with one", strings.Join(p.Mixture, ", "))
+// OneMachine returns an error for parts from several kinds of machine, which the user accepts but
+// the command does not.
+func (p *Parts) OneMachine() error {
+	if len(p.Mixture) == 0 {
+		return nil
 	}
-	for name, list := range p.first.Part.Flags {
-		g := all.Without("shard").Find(name)
-		if g == nil || g.Writes { // The part may come from anywhere.
-			return nil, exit.Usagef("merge: the parts' header: %s: no such flag", kit.Dashed(name))
-		}
-		for _, value := range list {
-			if err := g.Set(value); err != nil {
-				return nil, exit.Usagef("merge: the parts' header: %s: %v", kit.Dashed(name), err)
-			}
-		}
-	}
-	if format != "" {
-		err = all.Find("format").Set(format)
-	}
-	f.parts = p
-	return p.first.Part.Arguments, err
+	return exit.Usagef("merge: the parts were made with different values of %s, but these results must come from one kind of machine: make them again with one", strings.Join(p.Mixture, ", "))
 }
 
 // EachOf calls take with each chunk of a run, in order.

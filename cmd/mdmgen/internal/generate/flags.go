@@ -97,7 +97,7 @@ func (o *options) check(ctx context.Context, s kit.Streams, args []string) error
 	if err := cmp.Or(err, o.show.check(o.all)); err != nil {
 		return err
 	}
-	if err := o.chunks.Check(s, o.all, chunks.Use{Output: o.output, Seeded: o.sampler.Seed != nil, Whole: []string{"record", "trace", "watch"}, Input: o.input}); err != nil {
+	if err := o.chunks.Check(s, o.all, chunks.Use{Output: o.output, Seeded: o.sampler.Seed != nil, Whole: []string{"record", "trace", "watch"}}); err != nil {
 		return err
 	}
 	if o.record == "" && o.format == "jsonl" && !o.chunks.Given() && !o.dryRun {

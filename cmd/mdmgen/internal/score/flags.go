@@ -1,7 +1,6 @@
 package score
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -81,7 +80,7 @@ func (o *options) check(ctx context.Context, s kit.Streams, args []string) error
 	if err := o.checkSampler(ctx, planned || o.exact); err != nil {
 		return err
 	}
-	if err := o.chunks.Check(s, o.all, chunks.Use{Output: o.output, Seeded: o.exact || o.sampler.Seed != nil, Input: cmp.Or(o.path, "-")}); err != nil {
+	if err := o.chunks.Check(s, o.all, chunks.Use{Output: o.output, Seeded: o.exact || o.sampler.Seed != nil}); err != nil {
 		return err
 	}
 	return kit.Apart("score", args, o.all, kit.NamedFile{Flag: "--resume", Path: o.chunks.Resume}, kit.NamedFile{Flag: "-o", Path: o.output})

@@ -1,7 +1,6 @@
 package tools
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -17,25 +16,20 @@ import (
 )
 
 // merger prints the results of a run as its command does. format is "" for the format of the parts.
-type merger func(ctx context.Context, s kit.Streams, p *chunks.Parts, format string, out *kit.Output) error
+type merger func(ctx context.Context, p *chunks.Parts, format string, out *kit.Output) error
 
 // mergers maps the schemas of parts to their commands.
 var mergers = map[string]struct {
 	command string
 	print   merger
 }{
-	bound.Schema: {"bound", func(ctx context.Context, s kit.Streams, p *chunks.Parts, format string, out *kit.Output) error {
-		s.Out, s.Verbosity = &kit.StandardOutput{W: out}, &kit.Verbosity{Level: kit.Quiet}
-		err := bound.Merge(ctx, s, p, format)
-		if err != nil && exit.Code(err) != exit.Invalid { // A report with a violated statement is printed.
-			return err
-		}
-		return cmp.Or(err, out.Commit())
+	bound.Schema: {"bound", func(_ context.Context, p *chunks.Parts, format string, out *kit.Output) error {
+		return bound.Merge(p, format, out)
 	}},
-	generate.ChunkSchema: {"generate", func(ctx context.Context, _ kit.Streams, p *chunks.Parts, format string, out *kit.Output) error {
+	generate.ChunkSchema: {"generate", func(ctx context.Context, p *chunks.Parts, format string, out *kit.Output) error {
 		return generate.Merge(ctx, p, format, out)
 	}},
-	score.Schema: {"score", func(_ context.Context, _ kit.Streams, p *chunks.Parts, format string, out *kit.Output) error {
+	score.Schema: {"score", func(_ context.Context, p *chunks.Parts, format string, out *kit.Output) error {
 		return score.Merge(p, format, out)
 	}},
 }
@@ -67,8 +61,7 @@ func Merge(s kit.Streams) *cli.Command {
 			"mdmgen score long.txt --seed 1 --shard 2/2 --format json -o part-2.jsonl\n" +
 			"mdmgen merge part-*.jsonl -o result.json\n\n" +
 			"Prints what a single process would have printed for the whole run, byte for byte except times, in the format of\n" +
-			"the parts or of --format. It reads neither model nor input, except for bound, which opens the model and reads\n" +
-			"the text.\n\n" +
+			"the parts or of --format. It reads neither model nor input.\n\n" +
 			"All parts must belong to one run: the same model, input, settings and seed, from the same build, on the same\n" +
 			"kind of device and CPU, with the same number of threads. It names parts that are missing, duplicate or truncated. A\n" +
 			"finished file of --resume is a part with the whole run.",
@@ -106,5 +99,5 @@ func merge(ctx context.Context, s kit.Streams, o *merging, paths []string) error
 		return err
 	}
 	defer out.Discard()
-	return m.print(ctx, s, parts, o.format, out)
+	return m.print(ctx, parts, o.format, out)
 }
