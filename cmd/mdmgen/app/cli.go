@@ -101,7 +101,7 @@ func newApp(s kit.Streams) *cli.App {
 // runApp parses the command line and runs it. It reports unknown commands and flags itself: the
 // library would print its help on standard output and exit with status 3.
 func runApp(ctx context.Context, args []string, s kit.Streams) error {
-	s.In, s.Verbosity, s.Command, s.Args, s.Network = plainfile.Interruptible(ctx, s.In), &kit.Verbosity{}, kit.CommandLine(args), new([]string), openModel
+	s.In, s.Verbosity, s.Command, s.Network = plainfile.Interruptible(ctx, s.In), &kit.Verbosity{}, kit.CommandLine(args), openModel
 	app := newApp(s)
 	if len(args) > 1 && args[0] == "help" {
 		args = []string{args[1], "--help"}
@@ -131,7 +131,6 @@ func runApp(ctx context.Context, args []string, s kit.Streams) error {
 	case help != "":
 		return tools.Help(s.Out, app, cmd, help == "help-all")
 	}
-	*s.Args = rest
 	kit.FlagsOf(cmd).Fill()
 	if cmd.Name != "merge" { // merge has the formats of the command whose parts it reads.
 		kit.FormatByEnding(kit.FlagsOf(cmd))

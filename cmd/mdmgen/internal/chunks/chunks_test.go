@@ -41,7 +41,7 @@ func TestRanges(t *testing.T) {
 func part(t testing.TB, path string) []byte {
 	t.Helper()
 	f := Flags{Shard: Shard{1, 1}}
-	s := kit.Streams{Err: &bytes.Buffer{}, Args: &[]string{"score", "--"}}
+	s := kit.Streams{Err: &bytes.Buffer{}}
 	k := reftest.Must(f.Open(s, Header{Identity: kit.Identity{Schema: "mdmgen.test-resume/4"}, Chunks: 2}, path))(t)
 	defer k.Close()
 	work := Work[int]{Compute: func(i int) (int, error) { return 10 * i, nil }, Count: func(int, int, bool) int { return 0 }}

@@ -31,7 +31,7 @@ func (full) Logits(context.Context, samplers.Call) ([]float32, error) {
 // TestNoRoom checks that a run out of memory ends with one line.
 func TestNoRoom(t *testing.T) {
 	build := reftest.Must(requests.New(t.Context(), requests.Config{Network: full{}}))(t)
-	g := &generation{options: &options{}, ctx: t.Context(), network: full{}, facts: full{}.Facts(), builder: build, settings: requests.Settings{Batch: 8}, streams: kit.Streams{Err: io.Discard, Out: &kit.StandardOutput{W: io.Discard}, Args: &[]string{"generate", "--"}}}
+	g := &generation{options: &options{}, ctx: t.Context(), network: full{}, facts: full{}.Facts(), builder: build, settings: requests.Settings{Batch: 8}, streams: kit.Streams{Err: io.Discard, Out: &kit.StandardOutput{W: io.Discard}}}
 	g.sampler.Seed = new(uint64)
 	reftest.OK(t, g.take([]lined{{Request: requests.Request{IDs: make([]*int, 3)}}, {Request: requests.Request{IDs: make([]*int, 16)}}}))
 	out := reftest.Must(kit.NewResults(t.Context(), "", g.streams.Out))(t)

@@ -27,8 +27,6 @@ type Streams struct {
 	Verbosity *Verbosity
 	// Command is the command line, quoted for a shell.
 	Command string
-	// Args holds the arguments, once the flags have been read.
-	Args *[]string
 	// Network is model.Open or a stand-in.
 	Network func(ctx context.Context, ref string, o model.Options) (model.Model, error)
 	// App is the program, for commands that describe commands.
