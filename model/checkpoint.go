@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"mdmgen/internal/cachedir"
+	"mdmgen/internal/fault"
 	"mdmgen/model/checkpoint"
 	"mdmgen/model/facts"
 	"mdmgen/model/graph"
@@ -99,7 +100,7 @@ func openSession(ctx context.Context, ref string, src ort.Source, f Facts, rt or
 		return nil, fmt.Errorf("model %s: dtype int8: this processor has no VNNI instructions, without which sums of products overflow: use fp32 or int4", ref)
 	}
 	if int8 && strings.HasPrefix(rt.Device, "cuda") {
-		return nil, fmt.Errorf("model %s: dtype int8 is for the CPU: use fp32 or fp16 with --device %s", ref, rt.Device)
+		return nil, fault.Advise("model %s: dtype int8 is for the CPU: use fp32 or fp16 with %v", ref, fault.Term{Name: "device", Value: rt.Device})
 	}
 	if int8 && rt.Device == "auto" {
 		rt.Device = "cpu"
@@ -232,7 +233,7 @@ func cached(ctx context.Context, c *checkpoint.Checkpoint, o graph.Options, rt o
 	_ = graph.Sweep(root)
 	err = graph.Ensure(ctx, c, o, dir, whole)
 	if full := (*graph.DiskFullError)(nil); errors.As(err, &full) {
-		err = fmt.Errorf("%w: MDMGEN_CACHE can name a folder on another disk, and --dtype a smaller type", err)
+		err = fault.Advise("%w: MDMGEN_CACHE can name a folder on another disk, and %v a smaller type", err, fault.Term{Name: "dtype"})
 	}
 	return path, err
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"mdmgen/internal/fault"
 	"mdmgen/model/facts"
 	"mdmgen/model/ort"
 )
@@ -48,7 +49,7 @@ func canvasInput(d ort.Description, name string) (ort.IO, error) {
 	case len(found) == 0:
 		return ort.IO{}, fmt.Errorf("no input for the canvas, int64 or int32 in two dimensions, among %s", ort.Names(d.Inputs))
 	}
-	return ort.IO{}, fmt.Errorf("any of %s may be the canvas: name it, as --set fact=input=%s does", ort.Names(found), found[0].Name)
+	return ort.IO{}, fault.Advise("any of %s may be the canvas: name it, as %v does", ort.Names(found), fault.Term{Name: "fact", Value: "input=" + found[0].Name})
 }
 
 // timeInput finds the input for σ.
@@ -97,7 +98,7 @@ func fixedLength(d ort.Description) int {
 // bind assigns a part to every input, finds the output, and reports everything that does not fit.
 func (n *foreign) bind(d ort.Description) error {
 	var errs []error
-	add := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	add := func(format string, args ...any) { errs = append(errs, fault.Advise(format, args...)) }
 	canvas, err := canvasInput(d, n.facts.Input)
 	if err != nil {
 		errs, d.Inputs = append(errs, err), nil // The parts of the other inputs depend on it.
@@ -107,12 +108,12 @@ func (n *foreign) bind(d ort.Description) error {
 	case n.facts.TimeConditioned && !timed:
 		add("time_conditioned is true, but the graph has no input for sigma (looked for %s)", strings.Join(timeNames, ", "))
 	case n.facts.TimeConditioned && !slices.Contains(ort.Reals, time.Type):
-		add("input %s is %s: σ is a real number: export it as float32, or feed it zeros with --set fact=time_conditioned=false if the network ignores it", time.Name, time.Type)
+		add("input %s is %s: σ is a real number: export it as float32, or feed it zeros with %v if the network ignores it", time.Name, time.Type, fault.Term{Name: "fact", Value: "time_conditioned=false"})
 	case timed && (len(time.Shape) == 0 && time.Shape != nil || len(time.Shape) > 2 || len(time.Shape) == 2 && time.Shape[1] > 1):
 		add("input %s has the shape %v: must be [batch] or [batch, 1]", time.Name, time.Shape)
 	}
 	if l := fixedLength(d); l > 0 && (n.facts.Length != l || !n.facts.FixedLength) {
-		add("length is %d and fixed_length is %t, but the graph has exactly %d positions: --set fact=length=%[3]d", n.facts.Length, n.facts.FixedLength, l)
+		add("length is %d and fixed_length is %t, but the graph has exactly %d positions: %v", n.facts.Length, n.facts.FixedLength, l, fault.Term{Name: "fact", Value: fmt.Sprintf("length=%d", l)})
 	}
 	for _, io := range d.Inputs {
 		value, aside := auxInputs[io.Name]

@@ -1,13 +1,13 @@
 package model
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"mdmgen/internal/cachedir"
 	"mdmgen/internal/fault"
@@ -126,7 +126,7 @@ func readONNX(ctx context.Context, ref, path string, opts Options) (d ort.Descri
 		if _, ours := d.Input("positions"); !ours {
 			err = errors.Join(err, (&foreign{facts: f}).bind(d))
 		}
-		return fail(fmt.Errorf("%w%s", err, hint(own, f)))
+		return fail(hint(own, f, err))
 	}
 	if _, ours := d.Input("positions"); ours {
 		if err = checkGraph(d, read, f); err != nil {
@@ -150,21 +150,24 @@ func digestONNX(ctx context.Context, path string, own bool, read Facts, f *Facts
 	return written, err
 }
 
-// hint returns advice on how to set the missing facts, "" if the file has facts of its own.
-func hint(own bool, f Facts) string {
+// hint adds advice on how to set the missing facts to an error, unless the file has facts of its own.
+func hint(own bool, f Facts, err error) error {
 	if own {
-		return ""
+		return err
 	}
-	example := ""
+	terms := []any{err}
 	for _, fact := range []struct {
 		missing bool
 		set     string
 	}{{f.MaskID == facts.Unknown, "mask_id=ID"}, {f.Length == facts.Unknown, "length=N"}, {f.Columns == facts.Unknown, "columns=V"}} {
 		if fact.missing {
-			example += " --set fact=" + fact.set
+			terms = append(terms, fault.Term{Name: "fact", Value: fact.set})
 		}
 	}
-	return " (this ONNX file contains no facts: give them in a sidecar NAME.mdmgen.json or with" + cmp.Or(example, " --set fact=KEY=VALUE") + ")"
+	if len(terms) == 1 {
+		terms = append(terms, fault.Term{Name: "fact", Value: "KEY=VALUE"})
+	}
+	return fault.Advise("%w (this ONNX file contains no facts: give them in a sidecar NAME.mdmgen.json or with"+strings.Repeat(" %v", len(terms)-1)+")", terms...)
 }
 
 // graphFacts reads the facts of a graph. own reports whether they are in its metadata; otherwise

@@ -111,9 +111,9 @@ func TestForeignRefused(t *testing.T) {
 		facts      map[string]string
 		want       []string
 	}{
-		{"nothing given", "plain", nil, []string{"mask_id is missing", "length is missing", "--set fact=mask_id=ID --set fact=length=N)"}},
-		{"no mask", "static", nil, []string{"mask_id is missing", "with --set fact=mask_id=ID)"}},
-		{"another length", "static", map[string]string{"mask_id": "6", "length": "9"}, []string{"the graph has exactly 5 positions: --set fact=length=5"}},
+		{"nothing given", "plain", nil, []string{"mask_id is missing", "length is missing", "fact=mask_id=ID fact=length=N)"}},
+		{"no mask", "static", nil, []string{"mask_id is missing", "with fact=mask_id=ID)"}},
+		{"another length", "static", map[string]string{"mask_id": "6", "length": "9"}, []string{"the graph has exactly 5 positions: fact=length=5"}},
 		{"several faults", "strange", nil, []string{"mask_id is missing", "length is missing", "input past (int64 [-1 -1]) is not one"}},
 		{"several faults and no canvas", "either", nil, []string{"mask_id is missing", "any of [a b] may be the canvas"}},
 		{"several faults of rows", "double", nil, []string{"mask_id is missing", "output logits is float64"}},
@@ -122,8 +122,8 @@ func TestForeignRefused(t *testing.T) {
 		{"no embedding of the mask, timed", "timed", map[string]string{"mask_id": "7", "length": "5"}, []string{"a first call with MASK (mask_id 7, length 1) fails: ", "mask_id must be in 0..6"}},
 		{"other columns", "static", map[string]string{"mask_id": "6", "columns": "8"}, []string{"columns is 8", "has 7"}},
 		{"time", "static", map[string]string{"mask_id": "6", "time_conditioned": "true"}, []string{"time_conditioned is true"}},
-		{"time in steps", "steps", map[string]string{"mask_id": "6", "length": "5"}, []string{"input timesteps is int64", "--set fact=time_conditioned=false"}},
-		{"either of two", "either", map[string]string{"mask_id": "6", "length": "5"}, []string{"any of [a b] may be the canvas", "--set fact=input=a"}},
+		{"time in steps", "steps", map[string]string{"mask_id": "6", "length": "5"}, []string{"input timesteps is int64", "fact=time_conditioned=false"}},
+		{"either of two", "either", map[string]string{"mask_id": "6", "length": "5"}, []string{"any of [a b] may be the canvas", "fact=input=a"}},
 		{"one of two", "either", map[string]string{"mask_id": "6", "length": "5", "input": "b"}, []string{"input a (int64 [-1 -1]) is not one"}},
 		{"no such input", "one", map[string]string{"mask_id": "6", "length": "5", "input": "ids"}, []string{`input "ids" is not one of the graph's, which are [input_ids]`}},
 		{"input of numbers", "timed", map[string]string{"mask_id": "6", "length": "5", "input": "timesteps"}, []string{"input timesteps is float32"}},

@@ -5,6 +5,7 @@ package fault
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -25,20 +26,26 @@ func Errorf(pkg, format string, args ...any) error {
 	return &Error{pkg, fmt.Errorf(format, args...)}
 }
 
-// Join returns one error of a package, in one line, for the non-nil errs; nil if there are none. It
-// keeps only their messages: errors.Is and errors.As do not find them in it.
+// Join returns one error of a package, in one line, for the non-nil errs, which it wraps; nil if
+// there are none.
 func Join(pkg string, errs ...error) error {
-	var lines []string
-	for _, err := range errs {
-		if err != nil {
-			lines = append(lines, Plain(err))
-		}
+	if all := slices.DeleteFunc(slices.Clone(errs), func(err error) bool { return err == nil }); len(all) > 0 {
+		return &Error{pkg, joined(all)}
 	}
-	if lines == nil {
-		return nil
-	}
-	return Errorf(pkg, "%s", strings.Join(lines, "; "))
+	return nil
 }
+
+type joined []error
+
+func (errs joined) Error() string {
+	lines := make([]string, len(errs))
+	for i, err := range errs {
+		lines[i] = Plain(err)
+	}
+	return strings.Join(lines, "; ")
+}
+
+func (errs joined) Unwrap() []error { return errs }
 
 // Plain returns the message of an error without the names of packages, including those in the
 // wrapped errors that its message ends with.

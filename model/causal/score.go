@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 
+	"mdmgen/internal/fault"
 	"mdmgen/model/ort"
 )
 
@@ -114,7 +115,7 @@ func (m *Model) run(ctx context.Context, b texts, rows, length int) error {
 		return err
 	}
 	if m.Length() == 0 {
-		return fmt.Errorf("causal %s: a text of %d tokens fails, and no config.json gives the network's maximum: put it next to the file, or use shorter texts (bench --evaluator-context): %w", m.ref, length, err)
+		return fault.Advise("causal %s: a text of %d tokens fails, and no config.json gives the network's maximum: put it next to the file, or use shorter texts (%v): %w", m.ref, length, fault.Term{Name: "length"}, err)
 	}
 	return fmt.Errorf("causal %s: a text of %d tokens fails: %w", m.ref, length, err)
 }

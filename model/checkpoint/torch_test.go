@@ -288,8 +288,8 @@ func TestTrainersFileRefuses(t *testing.T) {
 	}{
 		{"an average less", lightning(raw, ema[1:], trainerConfig(false, nil)), "", "ema.shadow_params has 19 tensors: the network has 20 parameters"},
 		{"averages in another order", lightning(raw, swapped, trainerConfig(false, nil)), "", "ema.shadow_params[0] has shape [4 256]: vocab_embed.embedding has [7 8]"},
-		{"one set, averages", single, checkpoint.EMA, "has one set of weights: leave out --set weights=ema"},
-		{"one set, raw", single, checkpoint.Raw, "leave out --set weights=raw"},
+		{"one set, averages", single, checkpoint.EMA, "has one set of weights: leave out weights=ema"},
+		{"one set, raw", single, checkpoint.Raw, "leave out weights=raw"},
 		{"no config at all", bare, "", "config.json: no such file"},
 		{"another backbone", config("backbone", pickleText("dimamba")), "", `backbone is "dimamba": only networks with dit are supported`},
 		{"another diffusion", config("diffusion", pickleText("uniform")), "", `diffusion is "uniform"`},

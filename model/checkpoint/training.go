@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"mdmgen/internal/fault"
 	"mdmgen/internal/plainjson"
 	"mdmgen/model/internal/pickle"
 )
@@ -108,7 +109,7 @@ func trainedConfig(v any, columns int) (Config, error) {
 func (t *training) choose(w Weights, c Config, order []string, tensors map[string]Tensor) (Weights, error) {
 	if t == nil || t.ema == nil {
 		if w != "" {
-			return "", fmt.Errorf("has one set of weights: leave out --set weights=%s", w)
+			return "", fault.Advise("has one set of weights: leave out %v", fault.Term{Name: "weights", Value: string(w)})
 		}
 		return "", nil
 	}

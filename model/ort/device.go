@@ -58,7 +58,15 @@ func CheckDevice(s string) error {
 	return err
 }
 
-const needGPU = "`mdmgen runtime install --cuda` fetches a build of ONNX Runtime with CUDA, --set runtime=PATH names one, such as that of the Python package onnxruntime-gpu, and --device auto uses the CPU if there is no GPU"
+// Terms of the advice about devices.
+var (
+	onCPU    = fault.Term{Name: "device", Value: "cpu"}
+	install  = fault.Term{Name: "library.Install"}
+	diagnose = fault.Term{Name: "ort.Diagnose"}
+)
+
+var needGPU = fault.Advise("%v fetches a build of ONNX Runtime with CUDA, %v names one, such as that of the Python package onnxruntime-gpu, and %v uses the CPU if there is no GPU",
+	install, fault.Term{Name: "runtime", Value: "PATH"}, fault.Term{Name: "device", Value: "auto"})
 
 // acquire begins the environment with a library that has the device. A search for CUDA skips
 // libraries without it, and never fetches: the library that is fetched has none.
@@ -68,7 +76,7 @@ func (d *device) acquire(ctx context.Context, cfg Config) (library.Library, erro
 		if why == nil {
 			return l, nil
 		}
-		cfg.Notify("device auto: using the CPU: " + fault.Line(why.Error()))
+		cfg.Notify("device auto: using the CPU: " + fault.Line(fault.Spell(why, cfg.Spell)))
 		d.cuda = false
 	}
 	if !d.cuda {
@@ -76,7 +84,7 @@ func (d *device) acquire(ctx context.Context, cfg Config) (library.Library, erro
 		return l, err
 	}
 	if runtime.GOOS == "darwin" {
-		return library.Library{}, &library.MissingError{What: "device " + d.name + ": there is no CUDA on macOS", Do: "use --device cpu"}
+		return library.Library{}, &library.MissingError{What: "device " + d.name + ": there is no CUDA on macOS", Do: fault.Advise("use %v", onCPU)}
 	}
 	l, tried, err := acquire(ctx, cfg, library.Library.CheckCUDA, false)
 	if err == nil && l.Path != "" {
@@ -107,7 +115,7 @@ func (d *device) acquireAuto(ctx context.Context, cfg Config) (library.Library, 
 	}
 	l, _, err := acquire(ctx, cfg, library.Library.CheckCUDA, false)
 	if err == nil && l.Path == "" {
-		err = errors.New("no library with CUDA was found: `mdmgen runtime install --cuda` fetches one")
+		err = fault.Advise("no library with CUDA was found: %v fetches one", install)
 	}
 	return l, err
 }
@@ -119,7 +127,7 @@ func (d *device) appendTo(o *onnx.SessionOptions, l library.Library) error {
 	report.Load()
 	what := fmt.Sprintf("device cuda:%d: %s", d.index, l.Path)
 	lacking := func() error {
-		return &library.MissingError{What: what, Err: report.Err(), Do: "then run again, or use --device cpu"}
+		return &library.MissingError{What: what, Err: report.Err(), Do: fault.Advise("then run again, or use %v", onCPU)}
 	}
 	if report.Certain {
 		return lacking()
@@ -143,7 +151,7 @@ func (d *device) appendTo(o *onnx.SessionOptions, l library.Library) error {
 	if len(report.Lacks) > 0 {
 		return lacking()
 	}
-	return &library.MissingError{What: what, Err: runtimeError(err), Do: "see what `mdmgen doctor --device cuda` says, or use --device cpu"}
+	return &library.MissingError{What: what, Err: runtimeError(err), Do: fault.Advise("see what %v says, or use %v", diagnose, onCPU)}
 }
 
 // options returns the provider's options. Its own default multiplies float32 as TF32, which changes

@@ -57,7 +57,7 @@ func Diagnose(cfg Config) Report {
 	r := Report{Threads: cfg.threads(), Offline: cfg.IsOffline(), Candidates: []library.Candidate{}, Providers: []string{}, Problems: []string{}}
 	problem := func(err error) {
 		if err != nil {
-			r.Problems = append(r.Problems, fault.Line(err.Error()))
+			r.Problems = append(r.Problems, fault.Line(fault.Spell(err, cfg.Spell)))
 		}
 	}
 	device, err := parseDevice(cfg.Device)

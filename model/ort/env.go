@@ -67,7 +67,7 @@ func acquire(ctx context.Context, cfg Config, accept func(library.Library) error
 	}
 	l, _, err = env.acquire(ctx, cfg, accept, func(begin func(library.Library) error) (*library.Library, []library.Candidate, error) {
 		if err := begin(*found); err != nil {
-			return nil, nil, &library.MissingError{What: "the fetched library cannot be loaded", Err: err, Do: "name one for this system with --set runtime=PATH"}
+			return nil, nil, &library.MissingError{What: "the fetched library cannot be loaded", Err: err, Do: fault.Advise("name one for this system with %v", fault.Term{Name: "runtime", Value: "PATH"})}
 		}
 		return found, nil, nil
 	})

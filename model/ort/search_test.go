@@ -214,7 +214,7 @@ func TestDiagnose(t *testing.T) {
 	}
 	if (library.Library{Path: lib}).CheckCUDA() != nil {
 		r = child(t, childTask{Diagnose: true, Library: lib, Device: "cuda"}).Report
-		if r.Usable || len(r.Problems) == 0 || !strings.Contains(r.Problems[0], "it lacks CUDA: "+providerFile("cuda")+" is missing next to it") || !strings.Contains(r.Problems[0], "runtime install --cuda") {
+		if r.Usable || len(r.Problems) == 0 || !strings.Contains(r.Problems[0], "it lacks CUDA: "+providerFile("cuda")+" is missing next to it") || !strings.Contains(r.Problems[0], "library.Install fetches a build") {
 			t.Errorf("cuda: %+v", r)
 		}
 	}

@@ -113,7 +113,7 @@ func (s *Session) create(src Source, cfg Config, device device) error {
 	if !device.auto {
 		return err
 	}
-	cfg.Notify("device auto: using the CPU, since CUDA fails to open: " + fault.Line(err.Error()))
+	cfg.Notify("device auto: using the CPU, since CUDA fails to open: " + fault.Line(fault.Spell(err, cfg.Spell)))
 	s.provider = "cpu"
 	return errors.Join(s.destroy(), s.createOn(src, cfg, nil))
 }

@@ -20,6 +20,7 @@ import (
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/tools"
 	"mdmgen/internal/exit"
+	"mdmgen/internal/fault"
 	"mdmgen/internal/plainfile"
 	"mdmgen/model"
 )
@@ -62,7 +63,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if err == nil {
 		return exit.OK
 	}
-	if msg := exit.Message(err); msg != "" {
+	if msg := exit.Message(fault.Spelled(err, kit.Spell)); msg != "" {
 		fmt.Fprintf(stderr, "mdmgen: %s\n", msg)
 	}
 	return exit.Code(err)

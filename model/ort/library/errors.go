@@ -1,7 +1,7 @@
 package library
 
 import (
-	"fmt"
+	"slices"
 	"strings"
 
 	"mdmgen/internal/fault"
@@ -10,30 +10,36 @@ import (
 // A MissingError reports that ONNX Runtime, or a part of it that was asked for, is not on this
 // machine. Its text is one line that says what to do.
 type MissingError struct {
-	// What names the missing part, and why it could not be obtained.
+	// What names the missing part, and why it could not be obtained; "" if Err does.
 	What string
-	// Do is what the user can do about it.
-	Do string
+	// Do is what the user can do about it, or nil.
+	Do error
 	// Err is the cause, or nil.
 	Err error
 }
 
 // Error implements error.
 func (e *MissingError) Error() string {
-	s := "onnx runtime: " + e.What
+	parts := []string{"onnx runtime"}
+	if e.What != "" {
+		parts = append(parts, e.What)
+	}
 	if e.Err != nil {
-		s += ": " + strings.Join(causes(e.Err), "; ")
+		parts = append(parts, strings.Join(causes(e.Err), "; "))
 	}
-	if e.Do != "" {
-		s += ": " + e.Do
+	if e.Do != nil {
+		parts = append(parts, e.Do.Error())
 	}
-	return s
+	return strings.Join(parts, ": ")
 }
 
 // Missing marks the error for exit statuses.
 func (*MissingError) Missing() {}
 
-func (e *MissingError) Unwrap() error { return e.Err }
+// Unwrap returns the cause and the advice.
+func (e *MissingError) Unwrap() []error {
+	return slices.DeleteFunc([]error{e.Err, e.Do}, func(err error) bool { return err == nil })
+}
 
 // causes returns the errors joined into err, one line each.
 func causes(err error) []string {
@@ -48,5 +54,11 @@ func causes(err error) []string {
 	return lines
 }
 
+// named is the setting that names a library, offline the one that forbids fetching.
+var (
+	named   = fault.Term{Name: "runtime", Value: "PATH"}
+	offline = fault.Term{Name: "offline"}
+)
+
 // installHint is the advice if there is no library at all.
-var installHint = fmt.Sprintf("name an ONNX Runtime library of version %s or newer with --set runtime=PATH, or install the Python package onnxruntime, or install Python's pip and run again with a network so that mdmgen fetches version %s", MinVersion, Version)
+var installHint = fault.Advise("name an ONNX Runtime library of version %s or newer with %v, or install the Python package onnxruntime, or install Python's pip and run again with a network so that mdmgen fetches version %s", MinVersion, named, Version)

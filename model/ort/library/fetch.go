@@ -82,7 +82,7 @@ func (b build) fetch(ctx context.Context, s Search, tried []Candidate) (*Library
 		return &now.Library, nil
 	}
 	if info, err := os.Lstat(final); err == nil && info.IsDir() {
-		return nil, &MissingError{What: final + " is a folder: the library belongs there", Do: "remove it"}
+		return nil, &MissingError{What: final + " is a folder: the library belongs there", Do: errors.New("remove it")}
 	}
 	sweep(root)
 
@@ -120,9 +120,9 @@ func (b build) fetchable(s Search, tried []Candidate) error {
 	}
 	switch c := Damaged(tried); {
 	case s.IsOffline() && c != nil:
-		return &MissingError{What: fmt.Sprintf("%s: %s, and fetching it again is forbidden (--offline or MDMGEN_OFFLINE)", c.Path, c.Reason), Do: "run once without that, or remove the file"}
+		return &MissingError{Err: fault.Advise("%s: %s, and fetching it again is forbidden (%v or MDMGEN_OFFLINE)", c.Path, c.Reason, offline), Do: errors.New("run once without that, or remove the file")}
 	case s.IsOffline():
-		return &MissingError{What: none + ", and fetching one is forbidden (--offline or MDMGEN_OFFLINE)", Do: installHint}
+		return &MissingError{Err: fault.Advise("%s, and fetching one is forbidden (%v or MDMGEN_OFFLINE)", none, offline), Do: installHint}
 	case len(pythons()) == 0:
 		return &MissingError{What: none + ", and no Python with pip was found to fetch one", Do: installHint}
 	}

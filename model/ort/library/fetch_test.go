@@ -170,7 +170,7 @@ func TestFetchFails(t *testing.T) {
 		want    []string
 		pin     string // the archive whose hash is expected; "" is the published one
 	}{
-		{"no client", nil, []string{"no Python with pip was found to fetch one", "--set runtime=PATH", "Python package onnxruntime", "install Python's pip"}, ""},
+		{"no client", nil, []string{"no Python with pip was found to fetch one", "runtime=PATH", "Python package onnxruntime", "install Python's pip"}, ""},
 		{"hash of pip's", map[string]string{"python3": deliver(wheel)}, []string{"pip: the archive is not the published one", b.wheel, sum(read(t, wheel))}, ""},
 		{"client fails", map[string]string{"python3": "echo WARNING: slow; echo 'ERROR: could not connect' >&2; echo bye; exit 1"}, []string{"pip: ERROR: could not connect"}, ""},
 		{"client leaves nothing", map[string]string{"python3": "exit 0"}, []string{"pip: it left 0 archives"}, ""},
@@ -199,7 +199,7 @@ func TestOffline(t *testing.T) {
 		if !search.Offline {
 			t.Setenv("MDMGEN_OFFLINE", "1")
 		}
-		missing(t, reftest.Err(search.Fetch(t.Context(), nil)), "forbidden", "--set runtime=PATH")
+		missing(t, reftest.Err(search.Fetch(t.Context(), nil)), "forbidden", "runtime=PATH")
 	}
 }
 

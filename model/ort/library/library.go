@@ -28,6 +28,8 @@ type Search struct {
 	VerifyDigest bool
 	// Log is called with one-line notices, such as what was fetched. It may be nil.
 	Log func(string)
+	// Spell writes the settings that notices and reports name; nil means as [fault.Term] does.
+	Spell func(fault.Term) string
 }
 
 // Notify logs a notice.
@@ -135,7 +137,7 @@ func (s Search) Find(ctx context.Context, accept func(Library) error, renew bool
 func (s Search) findNamed(ctx context.Context, path, source string, accept func(Library) error) (*Library, []Candidate, error) {
 	refuse := func(reason string) error {
 		return &MissingError{What: fmt.Sprintf("%s %s: %s", source, path, reason),
-			Do: "point it at the library or folder of ONNX Runtime " + MinVersion + " or newer"}
+			Do: errors.New("point it at the library or folder of ONNX Runtime " + MinVersion + " or newer")}
 	}
 	info, err := os.Stat(path)
 	if err != nil {

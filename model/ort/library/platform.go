@@ -3,6 +3,8 @@ package library
 import (
 	"fmt"
 	"runtime"
+
+	"mdmgen/internal/fault"
 )
 
 const (
@@ -89,7 +91,7 @@ func buildFor(goos, goarch string, cuda bool) (build, error) {
 	case goos == "darwin" && goarch == "amd64":
 		what = fmt.Sprintf("no build of version %s exists for Macs with an Intel processor", Version)
 	}
-	return build{}, &MissingError{What: what, Do: "build one of version " + MinVersion + " or newer and name it with --set runtime=PATH"}
+	return build{}, &MissingError{What: what, Do: fault.Advise("build one of version %s or newer and name it with %v", MinVersion, named)}
 }
 
 // folder returns the name of the build's folder in the cache.

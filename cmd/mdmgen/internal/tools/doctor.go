@@ -20,6 +20,7 @@ import (
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/internal/exit"
+	"mdmgen/internal/fault"
 	"mdmgen/model"
 	"mdmgen/model/ort"
 	"mdmgen/samplers"
@@ -103,7 +104,7 @@ func (d *diagnosis) place(ctx context.Context, rt ort.Config) error {
 		ran, err = ort.ReadProfiles(folder)
 	}
 	if err != nil {
-		d.Problems = append(d.Problems, exit.Message(err))
+		d.Problems = append(d.Problems, exit.Message(fault.Spelled(err, kit.Spell)))
 		return err
 	}
 	d.Nodes = make(map[string]int)
@@ -175,7 +176,7 @@ func (d *diagnosis) models(ctx context.Context) error {
 		err = ctx.Err()
 	}
 	for _, p := range problems {
-		d.Problems = append(d.Problems, exit.Message(p))
+		d.Problems = append(d.Problems, exit.Message(fault.Spelled(p, kit.Spell)))
 	}
 	return err
 }
