@@ -111,7 +111,7 @@ func TestShiftedRows(t *testing.T) {
 // fact is given.
 func TestUntoldFacts(t *testing.T) {
 	dir := model.Copied(t, "qwen2", "A2DQwen2LMHeadModel", "Qwen2ForCausalLM")
-	reftest.Fails(t, reftest.Err(open(t, dir, model.Options{})), "--set fact=shift=true or --set fact=shift=false")
+	reftest.Fails(t, reftest.Err(open(t, dir, model.Options{})), "fact=shift=true or fact=shift=false")
 	m := reftest.Must(open(t, dir, model.Options{Known: map[string]string{"shift": "true"}}))(t)
 	if f := m.Facts(); !f.Shift || f.MaskID != 119 {
 		t.Errorf("facts are %+v", f)

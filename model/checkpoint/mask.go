@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"mdmgen/internal/fault"
 	"mdmgen/internal/plainfile"
 	"mdmgen/internal/plainjson"
 	"mdmgen/model/facts"
@@ -107,18 +108,19 @@ func (c *Checkpoint) findMask() error {
 }
 
 // unstated returns the facts that the files do not state, each with an explanation.
-func (c *Checkpoint) unstated() map[string]string {
-	out := map[string]string{}
+func (c *Checkpoint) unstated() map[string]error {
+	out := map[string]error{}
 	if c.Config.MaskID == facts.Unknown {
 		why := "neither config.json nor " + maskFiles[0] + " has a mask_token_id, and no added token of " +
 			"tokenizer.json, added_tokens.json or tokenizer_config.json is called " + strings.Join(maskNames, ", ")
 		if c.Config.Shift == Unstated {
 			why += "; causal language models, which have none, are not supported"
 		}
-		out["mask_id"] = why + ": give --set fact=mask_id=ID"
+		out["mask_id"] = fault.Advise("%s: give %v", why, fault.Term{Name: "fact", Value: "mask_id=ID"})
 	}
 	if c.Config.Shift == Unstated {
-		out["shift"] = "config.json names the class of a causal language model, whose networks are trained for diffusion with position i predicting token i+1 or token i: give --set fact=shift=true or --set fact=shift=false"
+		out["shift"] = fault.Advise("config.json names the class of a causal language model, whose networks are trained for diffusion with position i predicting token i+1 or token i: give %v or %v",
+			fault.Term{Name: "fact", Value: "shift=true"}, fault.Term{Name: "fact", Value: "shift=false"})
 	}
 	if len(out) == 0 {
 		return nil

@@ -37,13 +37,13 @@ func TestMaskIsFound(t *testing.T) {
 	// A file without the id is skipped.
 	f["generation_config.json"] = &fstest.MapFile{Data: []byte(`{"mask_token_id":null}`)}
 	before := factsOf(t, f)
-	if before.MaskID != facts.Unknown || before.Unstated["mask_id"] == "" || before.Unstated["shift"] == "" {
+	if before.MaskID != facts.Unknown || before.Unstated["mask_id"] == nil || before.Unstated["shift"] == nil {
 		t.Errorf("nothing tells: %+v", before)
 	}
 	for _, c := range files {
 		f[c.name] = &fstest.MapFile{Data: []byte(c.text)}
 		got := factsOf(t, f)
-		if got.MaskID != c.want || got.Unstated["mask_id"] != "" || got.Digest == before.Digest {
+		if got.MaskID != c.want || got.Unstated["mask_id"] != nil || got.Digest == before.Digest {
 			t.Errorf("%s: mask id %d, want %d", c.name, got.MaskID, c.want)
 		}
 	}
@@ -73,7 +73,7 @@ func TestUntold(t *testing.T) {
 		shift           bool
 		want            []string
 	}{
-		{"nothing", nil, nil, 0, false, []string{"mask_id is unknown", "generation_config.json", "--set fact=mask_id=ID", "shift is unknown", "--set fact=shift=true or --set fact=shift=false"}},
+		{"nothing", nil, nil, 0, false, []string{"mask_id is unknown", "generation_config.json", "fact=mask_id=ID", "shift is unknown", "fact=shift=true or fact=shift=false"}},
 		{"the mask", nil, map[string]string{"mask_id": "4"}, 0, false, []string{"shift is unknown"}},
 		{"both", nil, map[string]string{"mask_id": "4", "shift": "false"}, 4, false, nil},
 		{"the table", map[string]string{"mask_id": "5", "shift": "true"}, nil, 5, true, nil},

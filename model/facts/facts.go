@@ -110,7 +110,7 @@ type Facts struct {
 	Digest string `json:"digest,omitempty"`
 	// Unstated holds the facts, by JSON name, that the files do not state and a user must give, each
 	// with an explanation.
-	Unstated map[string]string `json:"-"`
+	Unstated map[string]error `json:"-"`
 }
 
 // Digested returns "sha256:…" of the JSON form of all facts in force except the name: two runs with
@@ -160,10 +160,10 @@ func (f Facts) Validate() error {
 		add("columns is %d: must be in 1..%d", f.Columns, MaxColumns)
 	}
 	for _, key := range slices.Sorted(maps.Keys(f.Unstated)) {
-		add("%s is unknown: %s", key, f.Unstated[key])
+		add("%s is unknown: %w", key, f.Unstated[key])
 	}
 	switch {
-	case f.MaskID == Unknown && f.Unstated["mask_id"] != "":
+	case f.MaskID == Unknown && f.Unstated["mask_id"] != nil:
 	case f.MaskID == Unknown:
 		add("mask_id is missing: the id of MASK")
 	case f.Columns >= 1 && f.Columns <= MaxColumns && (f.MaskID < 0 || f.MaskID > f.Columns):

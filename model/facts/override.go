@@ -45,7 +45,7 @@ func (f *Facts) Decode(data []byte) error {
 		var told map[string]json.RawMessage
 		_ = json.Unmarshal(data, &told) // It was checked above.
 		g.Unstated = maps.Clone(g.Unstated)
-		maps.DeleteFunc(g.Unstated, func(key, _ string) bool { return told[key] != nil })
+		maps.DeleteFunc(g.Unstated, func(key string, _ error) bool { return told[key] != nil })
 	}
 	*f = g
 	f.Schema = Schema

@@ -108,7 +108,7 @@ func (r *benching) openEvaluator() error {
 	}
 	r.look.judge, err = quality.NewJudge(r.look.evaluator, r.look.evaluator.Origin().Digest, t, quality.GenerativeConfig{Protocol: r.evaluatorProtocol, Confidence: r.settings.Confidence})
 	if err != nil {
-		return exit.Usagef("--evaluator %s: %s", ref, fault.Plain(err))
+		return exit.Usagef("--evaluator %s: %w", ref, fault.WithoutName(err))
 	}
 	return nil
 }
