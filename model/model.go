@@ -65,7 +65,7 @@ type Origin struct {
 	Digest     string `json:"digest"`
 	Parameters int64  `json:"parameters,omitempty"`
 	Dtype      string `json:"dtype,omitempty"`
-	// Runtime is "onnxruntime 1.30.0", or "tables" for a model that needs none.
+	// Runtime is "onnxruntime 1.32.0", or "tables" for a model that needs none.
 	Runtime string `json:"runtime"`
 	// Provider is cpu, or cuda:N followed by how its numbers differ from float32: cuda:0, TF32.
 	Provider string `json:"provider"`

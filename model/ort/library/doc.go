@@ -13,7 +13,7 @@
 //
 // for a library of at least version 1.24 ([MinVersion]). If a library is named explicitly and
 // cannot be used, that is an error; the search skips an unusable library and records the reason.
-// [Search.Fetch] fetches version 1.30.0 ([Version]) with pip, checks it against a hash in the
+// [Search.Fetch] fetches version 1.32.0 ([Version]) with pip, checks it against a hash in the
 // program, and puts it into the cache; Search.Offline or MDMGEN_OFFLINE forbids that. A build with
 // CUDA is fetched only by [Search.Install].
 //

@@ -31,7 +31,7 @@ func (b build) pip() (commands [][]string) {
 		commands = append(commands, []string{python, "-I", "-c", runPip, "download",
 			"--quiet", "--disable-pip-version-check", "--no-input", "--no-deps", "--only-binary=:all:",
 			"--python-version", "3.12", "--implementation", "cp", "--platform", b.platform,
-			pack + "==" + Version})
+			pack + "==" + b.version()})
 	}
 	return commands
 }
@@ -100,7 +100,7 @@ func (b build) fetch(ctx context.Context, s Search, tried []Candidate) (*Library
 		instead = ", in place of a damaged one"
 	}
 	s.Notify(fmt.Sprintf("fetched %s with pip (%s) into %s%s", b.called(), humanize.Bytes(uint64(size)), final, instead))
-	return &Library{Path: final, Version: Version, Source: "fetched", SHA256: b.wheelLibrary}, nil
+	return &Library{Path: final, Version: b.version(), Source: "fetched", SHA256: b.wheelLibrary}, nil
 }
 
 // Fetchable returns an error with the reason if a library cannot be fetched, else nil.

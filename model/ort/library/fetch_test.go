@@ -101,7 +101,7 @@ func writeWheel(t *testing.T, method uint16, files map[string]string) string {
 		reftest.OK(t, err)
 	}
 	reftest.OK(t, z.Close())
-	return put(t, "onnxruntime-1.30.0-test.whl", b.Bytes())
+	return put(t, "onnxruntime-1.32.0-test.whl", b.Bytes())
 }
 
 // smallWheel writes a wheel with a stand-in for a library, under a name.
@@ -163,7 +163,7 @@ func TestFetch(t *testing.T) {
 func TestFetchFails(t *testing.T) {
 	b := here(t)
 	wheel, other := smallWheel(t, b.library), smallWheel(t, "else.so")
-	quarter := put(t, "onnxruntime-1.30.0.whl", []byte("half of an archive"))
+	quarter := put(t, "onnxruntime-1.32.0.whl", []byte("half of an archive"))
 	tests := []struct {
 		name    string
 		scripts map[string]string

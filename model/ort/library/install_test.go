@@ -31,7 +31,7 @@ func TestInstallCUDA(t *testing.T) {
 	}
 	wheel := writeWheel(t, zip.Deflate, packed)
 	b.providers = providers
-	cache := fakeMachine(t, map[string]string{"python3": `case "$*" in *onnxruntime-gpu==1.30.0*) /bin/cp '` + wheel + `' .;; esac`})
+	cache := fakeMachine(t, map[string]string{"python3": `case "$*" in *onnxruntime-gpu==1.31.1*) /bin/cp '` + wheel + `' .;; esac`})
 	pinned(t, b, wheel, []byte("library"))
 	if _, _, err := (Search{Offline: true}).Install(t.Context(), true); err == nil || !strings.Contains(err.Error(), "forbidden") {
 		t.Errorf("offline: %v", err)

@@ -8,8 +8,10 @@ import (
 )
 
 const (
-	// Version is the version of ONNX Runtime that is fetched if none is found.
-	Version = "1.30.0"
+	// Version is the version of ONNX Runtime that is fetched if none is found, and CUDAVersion that of
+	// the build with CUDA, which is published later.
+	Version     = "1.32.0"
+	CUDAVersion = "1.31.1"
 	// MinVersion is the oldest version that can be used: the binding needs version 24 of the C
 	// interface, which version 1.24 introduced.
 	MinVersion = "1.24.0"
@@ -35,42 +37,42 @@ type build struct {
 var builds = []build{
 	{
 		goos: "linux", goarch: "amd64", platform: "manylinux_2_28_x86_64",
-		wheel:        "fa688e7891a6aa206636fe7372e27ee75fd17713289f6b4fc7b190e0a7de9328",
-		library:      "onnxruntime/capi/libonnxruntime.so.1.30.0",
-		wheelLibrary: "c902c70b3003c0e99fada202f37478c515ae9bba7944c2b2abd0017bae0c82ed",
+		wheel:        "99e1074c4b2197accd5073052a465361be17b89c093b8ffb6e6bd8f986c52df8",
+		library:      "onnxruntime/capi/libonnxruntime.so.1.32.0",
+		wheelLibrary: "6c1585d1bbf45b0712ea4a21b705c5fcb4ba04ff2e30f1fbf81a49faf658638f",
 	},
 	{
 		goos: "linux", goarch: "arm64", platform: "manylinux_2_28_aarch64",
-		wheel:        "6c32a000d5139a38ba9349030b0032e3331acb559d596b22738d9d2b343a2b83",
-		library:      "onnxruntime/capi/libonnxruntime.so.1.30.0",
-		wheelLibrary: "8a218e1e446880131115c368ec7005969a5022af9a15a26173de648fef0b7789",
+		wheel:        "e36c187006e7a7c8b8d6d57f1a209dd63f52430dca6c282b177718ad6b841054",
+		library:      "onnxruntime/capi/libonnxruntime.so.1.32.0",
+		wheelLibrary: "49852228a93995158b2a813d4df487d47a1b76b0eaa894507ef49e91b6d7954a",
 	},
 	{
 		goos: "darwin", goarch: "arm64", platform: "macosx_14_0_arm64",
-		wheel:        "001ed726c9bd5e2bc92faade7d37d889e9606a350b7d5529f0227df2e3bb57fd",
-		library:      "onnxruntime/capi/libonnxruntime.1.30.0.dylib",
-		wheelLibrary: "b46713ea6a25a5227541c21001f6422c1ccdeaecc369aa026a61b752520325c3",
+		wheel:        "d52510bbbcc880c13b826f7d75cdf33ac5cf0bb864d960000fc29ce73f0cb83e",
+		library:      "onnxruntime/capi/libonnxruntime.1.32.0.dylib",
+		wheelLibrary: "fa585fabbea65b823b9a8f7e27d46aee3989d1be7e36b528203d3a1fd613aae7",
 	},
 	{
 		goos: "windows", goarch: "amd64", platform: "win_amd64",
-		wheel:        "f3501472571f1b1eee50e017851e7929f5ea37312d2d8c2494a19e8fc58b4a38",
+		wheel:        "efe7456952c243a05a53d5b8732953625144642c2f3989094277f6217f0c0c40",
 		library:      "onnxruntime/capi/onnxruntime.dll",
-		wheelLibrary: "e42c5c917207ff706530315177e39dca2539695a6a8d968a22225e34291b1f12",
+		wheelLibrary: "443c0065fcdba17618ddef05050308f4b471893c5c7da0337d6957c9073ad8a7",
 	},
 	{
 		goos: "windows", goarch: "arm64", platform: "win_arm64",
-		wheel:        "dc4c706f1935ebb62356e6a095b047859badd854482c40560888e95c328ed262",
+		wheel:        "64d394c69d561af3efd4d4f49dcac8f11d0ce135a20701c16d53b74056cd4cf8",
 		library:      "onnxruntime/capi/onnxruntime.dll",
-		wheelLibrary: "73f0a1ed25a088da5dbc5f76af9c32f8b7dd88033715078b0c04632a9d11f745",
+		wheelLibrary: "a5c1951a7d495fa0c22a0865fe36981fe67f9d5dc7ba3893c20fa7266dd1e994",
 	},
 	{ // of onnxruntime-gpu
 		goos: "linux", goarch: "amd64", platform: "manylinux_2_28_x86_64",
-		wheel:        "6acc0f4b3d5ac5f2984432faa59dd8fcce6775f8b43a7140afa0f322c7a703b1",
-		library:      "onnxruntime/capi/libonnxruntime.so.1.30.0",
-		wheelLibrary: "5a140dc17c8b60b35b2ceab0bb533e65ac54f06a208948417c1f9c31df6afc4c",
+		wheel:        "05d548956197b9d01f59b625de740e0d6be3593f874e241a12dc0362650ecdf7",
+		library:      "onnxruntime/capi/libonnxruntime.so.1.31.1",
+		wheelLibrary: "5104254339ecadae808da771bd0b63b240f0dbd466514234905e54372435c303",
 		cuda:         "13",
 		providers: map[string]string{
-			"libonnxruntime_providers_cuda.so":   "35da2e7ed0dd0d1aec5cdb16ce11a51d06c0c48cf62d1b1c9332946a4fae14fc",
+			"libonnxruntime_providers_cuda.so":   "8387867e857499e045caff5d13ac6a5de29571c801562fa2dde0e45f1f31de52",
 			"libonnxruntime_providers_shared.so": "086ec1d5388f64153d9c63470d126693db9a182c8ce236d3a1119068471b8a0d",
 		},
 	},
@@ -94,9 +96,17 @@ func buildFor(goos, goarch string, cuda bool) (build, error) {
 	return build{}, &MissingError{What: what, Do: fault.Advise("build one of version %s or newer and name it with %v", MinVersion, named)}
 }
 
+// version returns the version of ONNX Runtime of the build.
+func (b build) version() string {
+	if b.cuda != "" {
+		return CUDAVersion
+	}
+	return Version
+}
+
 // folder returns the name of the build's folder in the cache.
 func (b build) folder() string {
-	name := "onnxruntime-" + Version + "-" + b.goos + "-" + b.goarch
+	name := "onnxruntime-" + b.version() + "-" + b.goos + "-" + b.goarch
 	if b.cuda != "" {
 		name += "-cuda" + b.cuda
 	}
@@ -106,7 +116,7 @@ func (b build) folder() string {
 // called returns the build's name for messages.
 func (b build) called() string {
 	if b.cuda != "" {
-		return "ONNX Runtime " + Version + " with CUDA " + b.cuda
+		return "ONNX Runtime " + CUDAVersion + " with CUDA " + b.cuda
 	}
 	return "ONNX Runtime " + Version
 }
