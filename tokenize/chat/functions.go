@@ -136,7 +136,7 @@ func op(r *run, a args) jinja.Value {
 		refuse("%s of such values is not supported", sign)
 	case strings.Contains("+-*", sign):
 		if sign == "-" {
-			g, n = -g, -n
+			g = -g
 		}
 		total, product := f+g, f*g
 		if sign == "*" {
