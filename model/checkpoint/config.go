@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -103,6 +104,14 @@ func ParseConfig(text []byte) (Config, error) {
 	p, err := newProbe(text)
 	if err != nil {
 		return Config{}, err
+	}
+	var quantized struct {
+		By *struct {
+			Method string `json:"quant_method"`
+		} `json:"quantization_config"`
+	}
+	if json.Unmarshal(text, &quantized) == nil && quantized.By != nil && quantized.By.Method != "" {
+		return Config{}, fmt.Errorf("quantization_config: weights quantized by %q are not read: give the model before its quantization, which can be opened in int8 or int4", quantized.By.Method)
 	}
 	f, err := p.find()
 	if err != nil {
