@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"mdmgen/internal/lawstest"
 	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
@@ -31,7 +32,7 @@ func TestCancelBesideOthers(t *testing.T) {
 		}
 		return nil
 	}
-	e := newEngine(t, net, 4)
+	e := lawstest.Engine(t, net, 4)
 	for range 20 {
 		var wait sync.WaitGroup
 		for i := range stops {
@@ -39,14 +40,14 @@ func TestCancelBesideOthers(t *testing.T) {
 			defer cancel()
 			stops[i] = cancel
 			wait.Go(func() {
-				_, err := last(e, ctx, samplers.Job{Method: plan.NewFHS(0), Canvas: []int{i, 6, 6, 6, 6, 6, 6}, Index: uint64(i)})
+				_, err := lawstest.Last(e, ctx, samplers.Job{Method: plan.NewFHS(0), Canvas: []int{i, 6, 6, 6, 6, 6, 6}, Index: uint64(i)})
 				if err != nil && !errors.Is(err, context.Canceled) {
 					t.Errorf("job %d: %v", i, err)
 				}
 			})
 		}
 		wait.Wait()
-		_, err := last(e, context.Background(), samplers.Job{Method: plan.NewFHS(0)}) // the engine has no other work
+		_, err := lawstest.Last(e, context.Background(), samplers.Job{Method: plan.NewFHS(0)}) // the engine has no other work
 		if calls = 0; err != nil {
 			t.Error(err)
 		}
@@ -60,13 +61,15 @@ func TestJobIsTheCallersAgain(t *testing.T) { synctest.Test(t, testJobIsTheCalle
 func testJobIsTheCallersAgain(t *testing.T) {
 	net := newAnyNet()
 	net.hold = make(chan struct{})
-	e := newEngine(t, net, 1)
-	go func() { _, _ = last(e, context.Background(), samplers.Job{Method: plan.NewFHS(0), Canvas: []int{6}}) }()
+	e := lawstest.Engine(t, net, 1)
+	go func() {
+		_, _ = lawstest.Last(e, context.Background(), samplers.Job{Method: plan.NewFHS(0), Canvas: []int{6}})
+	}()
 	synctest.Wait() // until it is in a call
 	canvas, temperature := []int{6, 6}, 0.5
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
 	defer cancel()
-	if _, err := last(e, ctx, samplers.Job{Method: plan.NewFHS(0), Canvas: canvas, Draw: draw.Settings{Temperature: &temperature}}); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := lawstest.Last(e, ctx, samplers.Job{Method: plan.NewFHS(0), Canvas: canvas, Draw: draw.Settings{Temperature: &temperature}}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("error %v", err)
 	}
 	close(net.hold)
@@ -78,11 +81,11 @@ func testJobIsTheCallersAgain(t *testing.T) {
 func TestWideAsks(t *testing.T) {
 	for _, batch := range []int{1, 2, 3, 16} {
 		net := newAnyNet()
-		e := newEngine(t, net, batch)
+		e := lawstest.Engine(t, net, batch)
 		var wait sync.WaitGroup
 		for i := range 7 {
 			wait.Go(func() {
-				if _, err := last(e, context.Background(), samplers.Job{Canvas: []int{i % 6, 6, 6, 6, 6, 6}, Method: wide{1 + i%5}, Index: uint64(i)}); err != nil {
+				if _, err := lawstest.Last(e, context.Background(), samplers.Job{Canvas: []int{i % 6, 6, 6, 6, 6, 6}, Method: wide{1 + i%5}, Index: uint64(i)}); err != nil {
 					t.Errorf("batch %d, job %d: %v", batch, i, err)
 				}
 			})
@@ -139,16 +142,16 @@ func (w *widely) Take(r samplers.Rows, e *samplers.Edit) error {
 func TestTotalsHaveTheJob(t *testing.T) { synctest.Test(t, testTotalsHaveTheJob) }
 
 func testTotalsHaveTheJob(t *testing.T) {
-	e := newEngine(t, newAnyNet(), 1)
+	e := lawstest.Engine(t, newAnyNet(), 1)
 	for i := range 200 {
-		reftest.OK(t, reftest.Err(last(e, context.Background(), samplers.Job{Method: plan.NewFHS(0), Canvas: []int{6, 6}})))
+		reftest.OK(t, reftest.Err(lawstest.Last(e, context.Background(), samplers.Job{Method: plan.NewFHS(0), Canvas: []int{6, 6}})))
 		if got := e.Totals(); got.Sequences != i+1 || got.Calls != 2*(i+1) || got.NetworkCalls != 2*(i+1) {
 			t.Fatalf("after %d jobs of 2 calls: %+v", i+1, got)
 		}
 	}
 	time.Sleep(300 * time.Millisecond)
 	before := e.Totals().Sampling
-	reftest.OK(t, reftest.Err(last(e, context.Background(), samplers.Job{Method: plan.NewFHS(0), Canvas: []int{6, 6}})))
+	reftest.OK(t, reftest.Err(lawstest.Last(e, context.Background(), samplers.Job{Method: plan.NewFHS(0), Canvas: []int{6, 6}})))
 	if after := e.Totals().Sampling; after != before {
 		t.Errorf("%v are counted in which there was nothing to do", after-before)
 	}
@@ -157,7 +160,7 @@ func testTotalsHaveTheJob(t *testing.T) {
 // TestPanicIsTheCallers checks that a panic of a method is raised in its own caller's loop, and
 // that the other jobs finish.
 func TestPanicIsTheCallers(t *testing.T) {
-	e := newEngine(t, newAnyNet(), 4)
+	e := lawstest.Engine(t, newAnyNet(), 4)
 	one := func(a *samplers.Ask) { a.Rows = append(a.Rows, samplers.AskRow{Positions: []int{0}}) }
 	for name, method := range map[string]samplers.Method{
 		"start": broken{},
@@ -167,7 +170,7 @@ func TestPanicIsTheCallers(t *testing.T) {
 		var wait sync.WaitGroup
 		for i := range 3 {
 			wait.Go(func() {
-				if _, err := last(e, context.Background(), samplers.Job{Method: plan.NewFHS(0), Canvas: []int{6, 6, 6}, Index: uint64(i)}); err != nil {
+				if _, err := lawstest.Last(e, context.Background(), samplers.Job{Method: plan.NewFHS(0), Canvas: []int{6, 6, 6}, Index: uint64(i)}); err != nil {
 					t.Errorf("%s: a job in its company: %v", name, err)
 				}
 			})
@@ -178,7 +181,7 @@ func TestPanicIsTheCallers(t *testing.T) {
 					t.Errorf("%s: panic %q: want its value and where it was", name, p)
 				}
 			}()
-			_, err := last(e, context.Background(), samplers.Job{Canvas: []int{6, 6, 6}, Method: method})
+			_, err := lawstest.Last(e, context.Background(), samplers.Job{Canvas: []int{6, 6, 6}, Method: method})
 			t.Errorf("%s: no panic; error %v", name, err)
 		}()
 		wait.Wait()
@@ -193,7 +196,7 @@ func (broken) Start(*samplers.Canvas, *draw.Numbers) (samplers.Decoder, error) {
 // context ends.
 func TestEndlessSource(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
-	net := newHashNet(false)
+	net := lawstest.NewHashNet(false)
 	n := 0
 	_, err := samplers.Sample(ctx, net, func(yield func(samplers.Sequence) bool) {
 		for range 1000 {
@@ -201,7 +204,7 @@ func TestEndlessSource(t *testing.T) {
 				return
 			}
 		}
-	}, net.config(nil, 4), func(samplers.Result) error {
+	}, lawstest.Config(nil, 4), func(samplers.Result) error {
 		if n++; n == 10 {
 			cancel()
 		}
@@ -227,7 +230,7 @@ func TestLastStepBeforeAFault(t *testing.T) {
 	}}
 	var steps []samplers.Step
 	var fault error
-	for s, err := range newEngine(t, newAnyNet(), 1).Sample(context.Background(), samplers.Job{Canvas: []int{6, 6, 6}, Method: method}) {
+	for s, err := range lawstest.Engine(t, newAnyNet(), 1).Sample(context.Background(), samplers.Job{Canvas: []int{6, 6, 6}, Method: method}) {
 		if fault = err; err == nil {
 			steps = append(steps, s)
 		}
@@ -248,39 +251,39 @@ func TestAsksThatNoNetworkAnswers(t *testing.T) {
 		"NaN":                 {Positions: []int{0}, Theta: math.NaN()},
 		"-1":                  {Positions: []int{0}, Theta: -1},
 	} {
-		net := newHashNet(true)
+		net := lawstest.NewHashNet(true)
 		job := samplers.Job{Canvas: []int{6, 6}, Method: scripted{func(a *samplers.Ask) { a.Rows = append(a.Rows, row) }, func(*samplers.Edit) {}}}
-		if _, err := last(newEngine(t, net, 1), context.Background(), job); err == nil || !strings.Contains(err.Error(), want) || net.calls > 0 {
-			t.Errorf("error %v after %d calls: want one with %q", err, net.calls, want)
+		if _, err := lawstest.Last(lawstest.Engine(t, net, 1), context.Background(), job); err == nil || !strings.Contains(err.Error(), want) || net.Calls > 0 {
+			t.Errorf("error %v after %d calls: want one with %q", err, net.Calls, want)
 		}
 	}
 }
 
 // TestStepOfAFullCanvas checks that the step contains nothing of the sequence whose memory it reuses.
 func TestStepOfAFullCanvas(t *testing.T) {
-	net := newHashNet(true)
+	net := lawstest.NewHashNet(true)
 	seqs := slices.Values([]samplers.Sequence{{Index: 1, Canvas: []int{6, 6}}, {Index: 2, Canvas: []int{1, 2}}})
-	cfg := net.config(nil, 1)
+	cfg := lawstest.Config(nil, 1)
 	cfg.OnStep = func(s samplers.Step) {
 		if s.Index == 2 && (s.Rows != 0 || s.Step != 0 || s.Theta != 0 || len(s.Tokens)+len(s.Hits) > 0 || s.Result == nil) {
 			t.Errorf("step %+v", s)
 		}
 	}
-	collect(t, net, seqs, cfg)
+	lawstest.Collect(t, net, seqs, cfg)
 }
 
 // TestOptionsDraw checks that a sampler draws by its own options if the job has none, and that the
 // job's temperature is read for each job, whatever the variable held before.
 func TestOptionsDraw(t *testing.T) {
-	s := mustNew(t, catalog.Options{Draw: draw.Settings{Temperature: new(float64)}})
-	e := newEngine(t, newAnyNet(), 1)
+	s := lawstest.New(t, catalog.Options{Draw: draw.Settings{Temperature: new(float64)}})
+	e := lawstest.Engine(t, newAnyNet(), 1)
 	temperature := 1.0
 	for _, test := range []struct {
 		draw draw.Settings
 		at   float64
 	}{{draw.Settings{}, 0}, {draw.Settings{Temperature: &temperature}, 1}, {draw.Settings{Temperature: &temperature}, 0}} {
 		temperature = test.at
-		r, err := last(e, context.Background(), samplers.Job{Canvas: slices.Repeat([]int{6}, 20), Method: s, Draw: test.draw})
+		r, err := lawstest.Last(e, context.Background(), samplers.Job{Canvas: slices.Repeat([]int{6}, 20), Method: s, Draw: test.draw})
 		if err != nil || (r.LogP == 0) != (test.at == 0) {
 			t.Errorf("%+v: log p = %v, error %v", test.draw, r.LogP, err)
 		}

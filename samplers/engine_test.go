@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"mdmgen/internal/lawstest"
 	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
@@ -25,10 +26,10 @@ import (
 func TestPlanned(t *testing.T) {
 	reftest.Long(t)
 	for _, timed := range []bool{false, true} {
-		for _, o := range everySampler {
-			s := made(t, o, samplers.Spec{TimeConditioned: timed})
-			seqs, net := mixed(), newHashNet(timed)
-			cfg, fills := net.config(s, 1), 0
+		for _, o := range lawstest.Planned {
+			s := lawstest.NewFor(t, o, samplers.Spec{TimeConditioned: timed})
+			seqs, net := lawstest.Mixed(), lawstest.NewHashNet(timed)
+			cfg, fills := lawstest.Config(s, 1), 0
 			cfg.OnStep = func(f samplers.Step) {
 				if f.Rows > 0 {
 					fills++
@@ -37,11 +38,11 @@ func TestPlanned(t *testing.T) {
 					t.Errorf("%v: step %+v", s, f)
 				}
 			}
-			want, totals := collect(t, net, slices.Values(seqs), cfg)
-			made := net.calls
+			want, totals := lawstest.Collect(t, net, slices.Values(seqs), cfg)
+			made := net.Calls
 			blocks, finishes, tokens := planned(t, s, seqs, want)
-			if totals.Calls != blocks || totals.FinishCalls != finishes || totals.Rows != blocks+finishes || made != blocks+finishes || totals.NetworkCalls != made || net.rows != made || fills != made {
-				t.Errorf("%v: %d+%d calls and %d rows of %d calls, want %d+%d", s, totals.Calls, totals.FinishCalls, net.rows, made, blocks, finishes)
+			if totals.Calls != blocks || totals.FinishCalls != finishes || totals.Rows != blocks+finishes || made != blocks+finishes || totals.NetworkCalls != made || net.Asked != made || fills != made {
+				t.Errorf("%v: %d+%d calls and %d rows of %d calls, want %d+%d", s, totals.Calls, totals.FinishCalls, net.Asked, made, blocks, finishes)
 			}
 			if totals.Tokens != tokens || totals.Sequences != len(seqs) {
 				t.Errorf("%v: %d tokens of %d sequences, want %d of %d", s, totals.Tokens, totals.Sequences, tokens, len(seqs))
@@ -55,21 +56,21 @@ func TestPlanned(t *testing.T) {
 				"batch 3": {slices.Values(seqs), 3}, "batch 64": {slices.Values(seqs), 64},
 				"grouped, batch 4": {samplers.ByLength(seqs), 4}, "reversed, batch 5": {slices.Values(reversed), 5},
 			} {
-				net.calls, net.rows = 0, 0
-				got, totals := collect(t, net, run.seqs, net.config(s, run.batch))
-				if !sameIDs(got, want) || totals.NetworkCalls != net.calls || totals.Rows != blocks+finishes || net.rows != totals.Rows {
-					t.Errorf("%v, timed %v: %d rows in %d calls, or other ids with %s", s, timed, net.rows, net.calls, label)
+				net.Calls, net.Asked = 0, 0
+				got, totals := lawstest.Collect(t, net, run.seqs, lawstest.Config(s, run.batch))
+				if !lawstest.SameIDs(got, want) || totals.NetworkCalls != net.Calls || totals.Rows != blocks+finishes || net.Asked != totals.Rows {
+					t.Errorf("%v, timed %v: %d rows in %d calls, or other ids with %s", s, timed, net.Asked, net.Calls, label)
 				}
 			}
-			if net.bad != "" {
-				t.Errorf("%v: the network was handed %s", s, net.bad)
+			if net.Bad != "" {
+				t.Errorf("%v: the network was handed %s", s, net.Bad)
 			}
 			parts := make([]map[uint64]samplers.Result, 3)
 			var wait sync.WaitGroup
 			for i := range parts {
 				wait.Go(func() {
-					net := newHashNet(timed)
-					parts[i], _ = collect(t, net, slices.Values(seqs[i*9:(i+1)*9]), net.config(s, 2))
+					net := lawstest.NewHashNet(timed)
+					parts[i], _ = lawstest.Collect(t, net, slices.Values(seqs[i*9:(i+1)*9]), lawstest.Config(s, 2))
 				})
 			}
 			wait.Wait()
@@ -77,7 +78,7 @@ func TestPlanned(t *testing.T) {
 			for _, p := range parts {
 				maps.Copy(got, p)
 			}
-			if !sameIDs(got, want) {
+			if !lawstest.SameIDs(got, want) {
 				t.Errorf("%v: parts differ from the whole", s)
 			}
 		}
@@ -103,37 +104,20 @@ func planned(t *testing.T, s *catalog.Sampler, seqs []samplers.Sequence, got map
 				left++
 			}
 		}
-		if r.Left != left || method(t, s).Denoise && left > 0 || len(free) == 0 && r.Calls+r.FinishCalls != 0 {
+		if r.Left != left || lawstest.Method(t, s).Denoise && left > 0 || len(free) == 0 && r.Calls+r.FinishCalls != 0 {
 			t.Errorf("%v: Left is %d, %d masks remain, %d+%d calls for %d free positions", s, r.Left, left, r.Calls, r.FinishCalls, len(free))
 		}
 		var p plan.Plan
-		drawPlan(t, s, &p, 5, seq.Index, free)
+		lawstest.DrawPlan(t, s, &p, 5, seq.Index, free)
 		blocks, tokens = blocks+len(p.Blocks), tokens+len(free)
 		switch {
-		case len(p.Left) > 0 && method(t, s).Denoise:
+		case len(p.Left) > 0 && lawstest.Method(t, s).Denoise:
 			finishes++
 		case len(p.Left) > 0:
 			tokens -= len(p.Left)
 		}
 	}
 	return blocks, finishes, tokens
-}
-
-// TestGroupsOfOneAreFHS checks this sample for sample, also with a time-conditioned network.
-func TestGroupsOfOneAreFHS(t *testing.T) {
-	for _, timed := range []bool{false, true} {
-		net := newHashNet(timed)
-		seqs := repeat(slices.Repeat([]int{6}, 5), 30)
-		want, _ := collect(t, net, seqs, net.config(nil, 4))
-		for _, o := range []catalog.Options{{Sampler: "parallel-fhs", PlanOptions: catalog.PlanOptions{Sizes: "1,1,1,1,1"}}, {Sampler: "parallel-fhs"}, {Sampler: "parallel-fhs", PlanOptions: catalog.PlanOptions{Sizes: "cos2"}}} {
-			if got, _ := collect(t, net, seqs, net.config(mustNew(t, o), 4)); !sameIDs(got, want) {
-				t.Errorf("timed %v: %+v differs from fhs", timed, o)
-			}
-		}
-		if got, _ := collect(t, net, seqs, net.config(mustNew(t, catalog.Options{Sampler: "ordered", PlanOptions: catalog.PlanOptions{Order: "random"}}), 4)); !timed && !sameIDs(got, want) {
-			t.Error("random order differs from fhs on a network without time")
-		}
-	}
 }
 
 // TestSampleErrors checks that each error names what is wrong and where, and that sequences that
@@ -143,34 +127,36 @@ func TestSampleErrors(t *testing.T) {
 	free := []int{6, 6, 6}
 	for _, test := range []struct {
 		name   string
-		change func(*samplers.Config, *hashNet)
+		change func(*samplers.Config, *lawstest.HashNet)
 		canvas []int
 		want   string
 	}{
-		{"network", func(_ *samplers.Config, n *hashNet) { n.fail = func(int) error { return boom } }, free, "boom"},
-		{"columns", func(_ *samplers.Config, n *hashNet) { n.change = func(s *samplers.Spec) { s.Columns = 8 } }, free, "returned 7 values"},
+		{"network", func(_ *samplers.Config, n *lawstest.HashNet) { n.Fail = func(int) error { return boom } }, free, "boom"},
+		{"columns", func(_ *samplers.Config, n *lawstest.HashNet) { n.Change = func(s *samplers.Spec) { s.Columns = 8 } }, free, "returned 7 values"},
 		{"id too large", nil, []int{6, 9}, "sequence 0: position 1: id 9"},
 		{"negative id", nil, []int{-1}, "id -1"},
-		{"shift without a first token", func(_ *samplers.Config, n *hashNet) { n.change = func(s *samplers.Spec) { s.Shift = true } }, free, "position 0 is free"},
-		{"batch", func(c *samplers.Config, _ *hashNet) { c.Batch = -1 }, free, "batch is -1"},
-		{"vocabulary", func(_ *samplers.Config, n *hashNet) { n.change = func(s *samplers.Spec) { *s = samplers.Spec{} } }, free, "0 columns"},
-		{"sizes", func(c *samplers.Config, _ *hashNet) {
-			c.Method = mustNew(t, catalog.Options{Sampler: "parallel-fhs", PlanOptions: catalog.PlanOptions{Sizes: "2"}})
+		{"shift without a first token", func(_ *samplers.Config, n *lawstest.HashNet) { n.Change = func(s *samplers.Spec) { s.Shift = true } }, free, "position 0 is free"},
+		{"batch", func(c *samplers.Config, _ *lawstest.HashNet) { c.Batch = -1 }, free, "batch is -1"},
+		{"vocabulary", func(_ *samplers.Config, n *lawstest.HashNet) {
+			n.Change = func(s *samplers.Spec) { *s = samplers.Spec{} }
+		}, free, "0 columns"},
+		{"sizes", func(c *samplers.Config, _ *lawstest.HashNet) {
+			c.Method = lawstest.New(t, catalog.Options{Sampler: "parallel-fhs", PlanOptions: catalog.PlanOptions{Sizes: "2"}})
 		}, free, "samplers: sequence 0: sizes sum to 2"},
-		{"infinite T", func(c *samplers.Config, n *hashNet) {
-			c.Method, n.timed = mustNew(t, catalog.Options{Sampler: "tweedie", Steps: 1, PlanOptions: catalog.PlanOptions{Grid: "lambda"}}), true
+		{"infinite T", func(c *samplers.Config, n *lawstest.HashNet) {
+			c.Method, n.Timed = lawstest.New(t, catalog.Options{Sampler: "tweedie", Steps: 1, PlanOptions: catalog.PlanOptions{Grid: "lambda"}}), true
 		}, free, "finite T"},
 	} {
-		net := newHashNet(false)
-		cfg := net.config(nil, 2)
+		net := lawstest.NewHashNet(false)
+		cfg := lawstest.Config(nil, 2)
 		if test.change != nil {
 			test.change(&cfg, net)
 		}
-		reftest.FailsInLine(t, reftest.Err(samplers.Sample(context.Background(), net, repeat(test.canvas, 2), cfg, func(samplers.Result) error { return nil })), test.want, test.name)
+		reftest.FailsInLine(t, reftest.Err(samplers.Sample(context.Background(), net, samplers.Copies(test.canvas, 0, 2), cfg, func(samplers.Result) error { return nil })), test.want, test.name)
 	}
-	net := newHashNet(false)
+	net := lawstest.NewHashNet(false)
 	got := 0
-	_, err := samplers.Sample(context.Background(), net, repeat(free, 9), net.config(nil, 1), func(samplers.Result) error {
+	_, err := samplers.Sample(context.Background(), net, samplers.Copies(free, 0, 9), lawstest.Config(nil, 1), func(samplers.Result) error {
 		if got++; got == 4 {
 			return boom
 		}
@@ -182,21 +168,21 @@ func TestSampleErrors(t *testing.T) {
 }
 
 // nanNet has a row that is not a number at one position.
-type nanNet struct{ hashNet }
+type nanNet struct{ lawstest.HashNet }
 
 func (n *nanNet) Logits(ctx context.Context, c samplers.Call) ([]float32, error) {
-	out, err := n.hashNet.Logits(ctx, c)
+	out, err := n.HashNet.Logits(ctx, c)
 	for i, l := range c.Positions {
 		if l == 2 {
-			out[i*n.columns] = float32(math.NaN())
+			out[i*n.Columns] = float32(math.NaN())
 		}
 	}
 	return out, err
 }
 
 func TestBadRowIsNamed(t *testing.T) {
-	net := &nanNet{*newHashNet(false)}
-	_, err := samplers.Sample(context.Background(), net, repeat([]int{6, 6, 6}, 1), net.config(nil, 1), func(samplers.Result) error { return nil })
+	net := &nanNet{*lawstest.NewHashNet(false)}
+	_, err := samplers.Sample(context.Background(), net, samplers.Copies([]int{6, 6, 6}, 0, 1), lawstest.Config(nil, 1), func(samplers.Result) error { return nil })
 	reftest.Fails(t, err, "sequence 0: position 2: a logit is not a number")
 }
 
@@ -204,8 +190,8 @@ func TestBadRowIsNamed(t *testing.T) {
 // that finished.
 func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
-	net := newHashNet(false)
-	net.fail = func(call int) error {
+	net := lawstest.NewHashNet(false)
+	net.Fail = func(call int) error {
 		if call == 8 {
 			cancel()
 			return fmt.Errorf("stopped: %w", ctx.Err())
@@ -213,24 +199,24 @@ func TestCancel(t *testing.T) {
 		return nil
 	}
 	got := 0
-	totals, err := samplers.Sample(ctx, net, repeat([]int{6, 6, 6}, 9), net.config(nil, 1), func(samplers.Result) error { got++; return nil })
+	totals, err := samplers.Sample(ctx, net, samplers.Copies([]int{6, 6, 6}, 0, 9), lawstest.Config(nil, 1), func(samplers.Result) error { got++; return nil })
 	if !errors.Is(err, context.Canceled) || got != 2 || totals.Sequences != 2 || totals.Calls != 7 {
 		t.Errorf("error %v, %d results, totals %+v", err, got, totals)
 	}
-	if _, err := samplers.Sample(ctx, net, repeat([]int{6}, 1), net.config(nil, 1), nil); !errors.Is(err, context.Canceled) {
+	if _, err := samplers.Sample(ctx, net, samplers.Copies([]int{6}, 0, 1), lawstest.Config(nil, 1), nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("already cancelled: error %v", err)
 	}
 }
 
 // TestNothingToDo checks runs without sequences and with empty canvases.
 func TestNothingToDo(t *testing.T) {
-	net := newHashNet(false)
-	got, totals := collect(t, net, repeat(nil, 0), net.config(nil, 3))
-	if len(got) != 0 || totals.Sequences != 0 || net.calls != 0 {
+	net := lawstest.NewHashNet(false)
+	got, totals := lawstest.Collect(t, net, samplers.Copies(nil, 0, 0), lawstest.Config(nil, 3))
+	if len(got) != 0 || totals.Sequences != 0 || net.Calls != 0 {
 		t.Errorf("no sequences: %v, %+v", got, totals)
 	}
-	got, totals = collect(t, net, repeat(nil, 5), net.config(nil, 3))
-	if len(got) != 5 || totals.Sequences != 5 || net.calls != 0 || got[0].IDs == nil {
+	got, totals = lawstest.Collect(t, net, samplers.Copies(nil, 0, 5), lawstest.Config(nil, 3))
+	if len(got) != 5 || totals.Sequences != 5 || net.Calls != 0 || got[0].IDs == nil {
 		t.Errorf("empty canvases: %v, %+v", got, totals)
 	}
 }
@@ -253,38 +239,12 @@ func (shiftNet) Logits(_ context.Context, c samplers.Call) ([]float32, error) {
 
 func TestShift(t *testing.T) {
 	cfg := samplers.Config{Method: plan.NewFHS(0), Batch: 2}
-	got, _ := collect(t, shiftNet{true}, repeat([]int{5, 8, 8, 8}, 3), cfg)
+	got, _ := lawstest.Collect(t, shiftNet{true}, samplers.Copies([]int{5, 8, 8, 8}, 0, 3), cfg)
 	if want := []int{5, 0, 1, 2}; !slices.Equal(got[1].IDs, want) {
 		t.Errorf("shifted: %v, want %v", got[1].IDs, want)
 	}
-	got, _ = collect(t, shiftNet{false}, repeat([]int{5, 8, 8, 8}, 3), cfg)
+	got, _ = lawstest.Collect(t, shiftNet{false}, samplers.Copies([]int{5, 8, 8, 8}, 0, 3), cfg)
 	if want := []int{5, 1, 2, 3}; !slices.Equal(got[1].IDs, want) {
 		t.Errorf("unshifted: %v, want %v", got[1].IDs, want)
-	}
-}
-
-// TestSigma checks that a time-conditioned network is queried at the time of the reveal by fhs, at
-// θ_k by a grid, and at δ by the finishing call.
-func TestSigma(t *testing.T) {
-	for _, o := range []catalog.Options{{}, {Sampler: "euler", Steps: 3}, {Sampler: "parallel-fhs", Steps: 2}} {
-		s := made(t, o, samplers.Spec{TimeConditioned: true})
-		net := newHashNet(true)
-		cfg := net.config(s, 1)
-		steps, onGrid := s.Grid()
-		cfg.OnStep = func(f samplers.Step) {
-			var want float64
-			switch {
-			case f.Finish:
-				want = 0.01
-			case onGrid:
-				want = steps.Grid.Theta[f.Step]
-			default:
-				want = -math.Log1p(-f.Hits[0])
-			}
-			if f.Theta != want {
-				t.Errorf("%v: asked at σ = %v, want %v", s, f.Theta, want)
-			}
-		}
-		collect(t, net, repeat(slices.Repeat([]int{6}, 6), 10), cfg)
 	}
 }

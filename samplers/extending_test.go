@@ -1,17 +1,18 @@
 package samplers_test
 
 import (
-	"mdmgen/internal/reftest"
 	"os"
 	"strings"
 	"testing"
+
+	"mdmgen/internal/reftest"
 )
 
 // TestExtendingShowsTheExamples checks that docs/extending.md shows the code of the examples.
 func TestExtendingShowsTheExamples(t *testing.T) {
 	page := reftest.Must(os.ReadFile("../docs/extending.md"))(t)
 	var code string
-	for _, name := range []string{"example_doubling_test.go", "example_surest_test.go"} {
+	for _, name := range []string{"plan/example_doubling_test.go", "example_surest_test.go"} {
 		b := reftest.Must(os.ReadFile(name))(t)
 		code += string(b)
 	}

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"mdmgen/internal/lawstest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/draw"
 	"mdmgen/samplers/plan"
@@ -33,7 +34,7 @@ func TestOneFaultyRow(t *testing.T) {
 			}
 		}
 	}
-	cfg := net.config(nil, 9)
+	cfg := lawstest.Config(nil, 9)
 	var faults []string
 	cfg.OnFault = func(index uint64, err error) error { faults = append(faults, fmt.Sprint(index, " ", err)); return nil }
 	got := make(map[uint64]samplers.Result)
@@ -46,14 +47,14 @@ func TestOneFaultyRow(t *testing.T) {
 		t.Errorf("faults %q, want %q", faults, want)
 	}
 	whole := newAnyNet()
-	rest, _ := collect(t, whole, func(yield func(samplers.Sequence) bool) {
+	rest, _ := lawstest.Collect(t, whole, func(yield func(samplers.Sequence) bool) {
 		for _, i := range good {
 			if !yield(samplers.Sequence{Index: i, Canvas: canvas(int(i) % 5)}) {
 				return
 			}
 		}
-	}, whole.config(nil, 2))
-	if !sameIDs(got, rest) {
+	}, lawstest.Config(nil, 2))
+	if !lawstest.SameIDs(got, rest) {
 		t.Error("ids of the others differ from what they are without the faulty ones")
 	}
 }
@@ -62,7 +63,7 @@ func TestOneFaultyRow(t *testing.T) {
 // and rows that are not numbers end only their own job with one line, while other jobs finish.
 func TestFaultsStayWithTheirJob(t *testing.T) {
 	net := newAnyNet()
-	e := newEngine(t, net, 4)
+	e := lawstest.Engine(t, net, 4)
 	free := []int{6, 6, 6}
 	type step struct {
 		ask  func(a *samplers.Ask)
@@ -101,12 +102,12 @@ func TestFaultsStayWithTheirJob(t *testing.T) {
 		var wait sync.WaitGroup
 		for i := range 3 {
 			wait.Go(func() {
-				if _, err := last(e, context.Background(), samplers.Job{Method: plan.NewFHS(0), Canvas: free, Index: uint64(i)}); err != nil {
+				if _, err := lawstest.Last(e, context.Background(), samplers.Job{Method: plan.NewFHS(0), Canvas: free, Index: uint64(i)}); err != nil {
 					t.Errorf("%s: a job in its company: %v", test.name, err)
 				}
 			})
 		}
-		_, err := last(e, context.Background(), job)
+		_, err := lawstest.Last(e, context.Background(), job)
 		if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), "sequence 5") {
 			t.Errorf("%s: error %v, want one with %q", test.name, err, test.want)
 		}

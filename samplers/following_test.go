@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"mdmgen/internal/lawstest"
 	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
@@ -20,19 +21,19 @@ import (
 func TestPlansAreFollowed(t *testing.T) {
 	for _, shift := range []bool{false, true} {
 		for _, timed := range []bool{false, true} {
-			for _, o := range append(slices.Clone(everySampler), catalog.Options{Sampler: "tweedie", Steps: 3, Draw: draw.Settings{TopK: 4}}) {
-				follow(t, made(t, o, samplers.Spec{TimeConditioned: timed}), newHashNet(timed), shift)
+			for _, o := range append(slices.Clone(lawstest.Planned), catalog.Options{Sampler: "tweedie", Steps: 3, Draw: draw.Settings{TopK: 4}}) {
+				follow(t, lawstest.NewFor(t, o, samplers.Spec{TimeConditioned: timed}), lawstest.NewHashNet(timed), shift)
 			}
 		}
 	}
 }
 
-func follow(t *testing.T, s *catalog.Sampler, net *hashNet, shift bool) {
+func follow(t *testing.T, s *catalog.Sampler, net *lawstest.HashNet, shift bool) {
 	t.Helper()
 	canvas := slices.Repeat([]int{6}, 11)
 	canvas[0], canvas[4] = 3, 1
-	cfg := net.config(s, 3)
-	net.change = func(s *samplers.Spec) { s.Shift = shift }
+	cfg := lawstest.Config(s, 3)
+	net.Change = func(s *samplers.Spec) { s.Shift = shift }
 	category := reftest.Must(draw.NewCategorical(net.Spec().Vocabulary, s.Settings().Draw))(t)
 	plans, canvases := make([]plan.Plan, 8), make([][]int64, 8)
 	for i := range plans {
@@ -43,18 +44,18 @@ func follow(t *testing.T, s *catalog.Sampler, net *hashNet, shift bool) {
 				free = append(free, l)
 			}
 		}
-		drawPlan(t, s, &plans[i], cfg.Seed, uint64(i), free)
+		lawstest.DrawPlan(t, s, &plans[i], cfg.Seed, uint64(i), free)
 	}
 	row := func(ids []int64, theta float64, l int) []float64 {
 		if shift {
 			l--
 		}
 		c := samplers.Call{IDs: ids, Positions: []int64{int64(l)}, Counts: []int{1}}
-		if net.timed {
+		if net.Timed {
 			c.Sigma = []float64{theta}
 		}
 		out := reftest.Must(net.Logits(context.Background(), c))(t)
-		p := make([]float64, net.columns)
+		p := make([]float64, net.Columns)
 		reftest.OK(t, category.Probabilities(p, draw.Single(out)))
 		return p
 	}
@@ -78,7 +79,7 @@ func follow(t *testing.T, s *catalog.Sampler, net *hashNet, shift bool) {
 		}
 		canvases[f.Index] = after
 	}
-	collect(t, net, repeat(canvas, len(plans)), cfg)
+	lawstest.Collect(t, net, samplers.Copies(canvas, 0, len(plans)), cfg)
 	for i, p := range plans {
 		if len(p.Blocks) > 0 {
 			t.Errorf("%v: sequence %d ends before %d blocks of its plan", s, i, len(p.Blocks))

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"mdmgen/internal/lawstest"
 	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
@@ -36,7 +37,7 @@ func (n *drawingNet) Best(ctx context.Context, c samplers.Call, d samplers.Drawi
 		if err != nil {
 			return err
 		}
-		if dst[i], err = law.Best(draw.Single(rows[i*n.columns:(i+1)*n.columns]), d.Uniforms[i], d.Top); err != nil {
+		if dst[i], err = law.Best(draw.Single(rows[i*n.Columns:(i+1)*n.Columns]), d.Uniforms[i], d.Top); err != nil {
 			return err
 		}
 		if n.bad {
@@ -64,7 +65,7 @@ func TestHeadsAgree(t *testing.T) {
 		}
 		o.By = []draw.By{"", draw.ByGumbel}[i/5%2]
 		net := &drawingNet{anyNet: newAnyNet(), t: t}
-		s := made(t, o, net.Spec())
+		s := lawstest.NewFor(t, o, net.Spec())
 		draws := o.Sampler != "klass" && o.TopK == 0 && o.By == ""
 		if got := s.Head(net); (got == samplers.HeadBest) != draws || s.Head(net.anyNet) != samplers.HeadRows {
 			t.Errorf("%+v: head %s", o, got)
@@ -72,7 +73,7 @@ func TestHeadsAgree(t *testing.T) {
 		best[o.Sampler] = best[o.Sampler] || draws
 		seq := samplers.Sequence{Index: uint64(i), Canvas: slices.Repeat([]int{6}, 5+i%2), Method: s}
 		seqs = append(seqs, seq)
-		if _, _ = collect(t, net, slices.Values([]samplers.Sequence{seq}), samplers.Config{Method: plan.NewFHS(0), Batch: 4}); (net.calls > 0) != draws {
+		if _, _ = lawstest.Collect(t, net, slices.Values([]samplers.Sequence{seq}), samplers.Config{Method: plan.NewFHS(0), Batch: 4}); (net.calls > 0) != draws {
 			t.Errorf("%+v: %d calls draw", o, net.calls)
 		}
 	}
@@ -80,9 +81,9 @@ func TestHeadsAgree(t *testing.T) {
 		t.Errorf("samplers that draw: %v", best)
 	}
 	cfg := samplers.Config{Method: plan.NewFHS(0), Seed: 8, Batch: 6}
-	want, _ := collect(t, newAnyNet(), slices.Values(seqs), cfg)
-	got, _ := collect(t, &drawingNet{anyNet: newAnyNet(), t: t}, slices.Values(seqs), cfg)
-	if !sameIDs(got, want) {
+	want, _ := lawstest.Collect(t, newAnyNet(), slices.Values(seqs), cfg)
+	got, _ := lawstest.Collect(t, &drawingNet{anyNet: newAnyNet(), t: t}, slices.Values(seqs), cfg)
+	if !lawstest.SameIDs(got, want) {
 		t.Error("the network that draws gives other ids")
 	}
 }
@@ -90,7 +91,7 @@ func TestHeadsAgree(t *testing.T) {
 // TestBadDrawIsNamed checks that NaN marks a row without softmax.
 func TestBadDrawIsNamed(t *testing.T) {
 	net := &drawingNet{anyNet: newAnyNet(), t: t, bad: true}
-	_, err := samplers.Sample(t.Context(), net, repeat([]int{6, 6}, 1), samplers.Config{Method: plan.NewFHS(0)}, func(samplers.Result) error { return nil })
+	_, err := samplers.Sample(t.Context(), net, samplers.Copies([]int{6, 6}, 0, 1), samplers.Config{Method: plan.NewFHS(0)}, func(samplers.Result) error { return nil })
 	reftest.Fails(t, err, "its row has no softmax")
 }
 
@@ -101,14 +102,14 @@ func TestDecoderOfBest(t *testing.T) {
 	for i := range 12 {
 		s := samplers.Sequence{Index: uint64(i), Canvas: slices.Repeat([]int{6}, 7)}
 		if i%3 != 0 {
-			s.Method = mustNew(t, catalog.Options{Sampler: "confidence", Steps: 7, RankOptions: catalog.RankOptions{Score: []rank.RankBy{rank.ByMargin, rank.ByEntropy, rank.ByConfidence}[i/3%3]}})
+			s.Method = lawstest.New(t, catalog.Options{Sampler: "confidence", Steps: 7, RankOptions: catalog.RankOptions{Score: []rank.RankBy{rank.ByMargin, rank.ByEntropy, rank.ByConfidence}[i/3%3]}})
 		}
 		seqs = append(seqs, s)
 	}
 	cfg := samplers.Config{Method: plan.NewFHS(0), Seed: 3, Batch: 5}
-	want, _ := collect(t, newAnyNet(), slices.Values(seqs), cfg)
+	want, _ := lawstest.Collect(t, newAnyNet(), slices.Values(seqs), cfg)
 	net := &drawingNet{anyNet: newAnyNet(), t: t}
-	if got, totals := collect(t, net, slices.Values(seqs), cfg); !sameIDs(got, want) || net.drew == 0 || net.calls != totals.NetworkCalls {
+	if got, totals := lawstest.Collect(t, net, slices.Values(seqs), cfg); !lawstest.SameIDs(got, want) || net.drew == 0 || net.calls != totals.NetworkCalls {
 		t.Errorf("other ids, or not all drawn: %d in %d of %d calls", net.drew, net.calls, totals.NetworkCalls)
 	}
 }
@@ -120,9 +121,9 @@ func TestDrawsAtOnce(t *testing.T) {
 	canvas := slices.Repeat([]int{columns - 1}, 3)
 	var drawn [2]map[uint64]samplers.Result
 	for i, batch := range []int{1, 6} {
-		drawn[i], _ = collect(t, &hashNet{columns: columns, mask: columns - 1}, repeat(canvas, 6), samplers.Config{Method: plan.NewFHS(0), Seed: 5, Batch: batch})
+		drawn[i], _ = lawstest.Collect(t, &lawstest.HashNet{Columns: columns, Mask: columns - 1}, samplers.Copies(canvas, 0, 6), samplers.Config{Method: plan.NewFHS(0), Seed: 5, Batch: batch})
 	}
-	if !sameIDs(drawn[0], drawn[1]) {
+	if !lawstest.SameIDs(drawn[0], drawn[1]) {
 		t.Errorf("alone %v, together %v", drawn[0], drawn[1])
 	}
 }

@@ -11,31 +11,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	"mdmgen/internal/lawstest"
 	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/draw"
 	"mdmgen/samplers/plan"
 )
-
-// newEngine starts an engine that is closed at the end of the test.
-func newEngine(t testing.TB, net samplers.Network, batch int) *samplers.Engine {
-	t.Helper()
-	e := reftest.Must(samplers.NewEngine(net, batch))(t)
-	t.Cleanup(e.Close)
-	return e
-}
-
-// last reads a job to its end.
-func last(e *samplers.Engine, ctx context.Context, job samplers.Job) (*samplers.Result, error) {
-	var out *samplers.Result
-	for s, err := range e.Sample(ctx, job) {
-		if err != nil {
-			return nil, err
-		}
-		out = s.Result
-	}
-	return out, nil
-}
 
 // unmasker is a method from outside the package that looks at rows and masks again. It fills the
 // canvas by decreasing probability of the best token, two per call, masks the first position once
@@ -90,11 +71,11 @@ func (u *unmasking) Take(r samplers.Rows, e *samplers.Edit) error {
 // jobs64 returns jobs of different methods, lengths and settings.
 func jobs64(t testing.TB) []samplers.Job {
 	var out []samplers.Job
-	seqs := mixed()
+	seqs := lawstest.Mixed()
 	for i := range 64 {
 		var method samplers.Method = unmasker{}
-		if k := i % (len(everySampler) + 1); k < len(everySampler) {
-			method = mustNew(t, everySampler[k])
+		if k := i % (len(lawstest.Planned) + 1); k < len(lawstest.Planned) {
+			method = lawstest.New(t, lawstest.Planned[k])
 		}
 		half := 0.5
 		job := samplers.Job{Canvas: seqs[i%len(seqs)].Canvas, Method: method, Seed: uint64(i % 3), Index: uint64(i)}
@@ -113,15 +94,15 @@ func TestJobsInCompany(t *testing.T) {
 	alone := make([]*samplers.Result, len(jobs))
 	for i, job := range jobs {
 		net := newAnyNet()
-		alone[i] = reftest.Must(last(newEngine(t, net, 1), context.Background(), job))(t, "alone", i)
+		alone[i] = reftest.Must(lawstest.Last(lawstest.Engine(t, net, 1), context.Background(), job))(t, "alone", i)
 	}
 	for _, batch := range []int{1, 3, 16} {
 		net := newAnyNet()
-		e := newEngine(t, net, batch)
+		e := lawstest.Engine(t, net, batch)
 		var wait sync.WaitGroup
 		for i, job := range jobs {
 			wait.Go(func() {
-				r, err := last(e, context.Background(), job)
+				r, err := lawstest.Last(e, context.Background(), job)
 				if err != nil || !slices.Equal(r.IDs, alone[i].IDs) || r.Calls != alone[i].Calls || r.LogP != alone[i].LogP {
 					t.Errorf("batch %d, job %d: %+v, alone %+v: %v", batch, i, r, alone[i], err)
 				}
@@ -134,16 +115,16 @@ func TestJobsInCompany(t *testing.T) {
 	}
 }
 
-// anyNet is a hashNet that may be queried about any position, and records its greatest call.
+// anyNet is a hashing network that may be queried about any position, and records its greatest call.
 type anyNet struct {
-	hashNet
+	lawstest.HashNet
 	most int
 	hold chan struct{} // if not nil, a call waits for it
 	in   atomic.Int64  // calls that have begun
 	poor func(ids []int64) error
 }
 
-func newAnyNet() *anyNet { return &anyNet{hashNet: *newHashNet(false)} }
+func newAnyNet() *anyNet { return &anyNet{HashNet: *lawstest.NewHashNet(false)} }
 
 func (n *anyNet) Logits(ctx context.Context, c samplers.Call) ([]float32, error) {
 	n.in.Add(1)
@@ -162,8 +143,8 @@ func (n *anyNet) Logits(ctx context.Context, c samplers.Call) ([]float32, error)
 			}
 		}
 	}
-	out, err := n.hashNet.Logits(ctx, c)
-	n.bad = ""
+	out, err := n.HashNet.Logits(ctx, c)
+	n.Bad = ""
 	return out, err
 }
 
@@ -174,12 +155,12 @@ func TestCancelEndsACall(t *testing.T) { synctest.Test(t, testCancelEndsACall) }
 func testCancelEndsACall(t *testing.T) {
 	net := newAnyNet()
 	net.hold = make(chan struct{})
-	e := newEngine(t, net, 2)
+	e := lawstest.Engine(t, net, 2)
 	ctx, cancel := context.WithCancel(context.Background())
 	errs := make(chan error)
 	for i := range 5 {
 		go func() {
-			_, err := last(e, ctx, samplers.Job{Method: plan.NewFHS(0), Canvas: []int{6, 6}, Index: uint64(i)})
+			_, err := lawstest.Last(e, ctx, samplers.Job{Method: plan.NewFHS(0), Canvas: []int{6, 6}, Index: uint64(i)})
 			errs <- err
 		}()
 	}
@@ -191,20 +172,20 @@ func testCancelEndsACall(t *testing.T) {
 		}
 	}
 	close(net.hold)
-	reftest.OK(t, reftest.Err(last(e, context.Background(), samplers.Job{Method: plan.NewFHS(0), Canvas: []int{6, 6}})), "a job after all that")
+	reftest.OK(t, reftest.Err(lawstest.Last(e, context.Background(), samplers.Job{Method: plan.NewFHS(0), Canvas: []int{6, 6}})), "a job after all that")
 }
 
 // TestSlowReader checks that a consumer that stops reading blocks nobody, and that its own job has
 // finished when it continues.
 func TestSlowReader(t *testing.T) {
 	net := newAnyNet()
-	e := newEngine(t, net, 2)
+	e := lawstest.Engine(t, net, 2)
 	read := 0
 	for s, err := range e.Sample(context.Background(), samplers.Job{Method: plan.NewFHS(0), Canvas: slices.Repeat([]int{6}, 9)}) {
 		reftest.OK(t, err)
 		if read++; read == 1 {
 			for i := range uint64(20) {
-				reftest.OK(t, reftest.Err(last(e, context.Background(), samplers.Job{Method: plan.NewFHS(0), Canvas: []int{6, 6, 6, 6, 6, 6, 6, 6, 6}, Index: 1 + i})))
+				reftest.OK(t, reftest.Err(lawstest.Last(e, context.Background(), samplers.Job{Method: plan.NewFHS(0), Canvas: []int{6, 6, 6, 6, 6, 6, 6, 6, 6}, Index: 1 + i})))
 			}
 		}
 		if (s.Result != nil) != (read == 9) || len(s.Tokens) != 1 {
@@ -228,7 +209,7 @@ func testClose(t *testing.T) {
 	errs := make(chan error)
 	for i := range 3 {
 		go func() {
-			_, err := last(e, context.Background(), samplers.Job{Method: plan.NewFHS(0), Canvas: slices.Repeat([]int{6}, 9), Index: uint64(i)})
+			_, err := lawstest.Last(e, context.Background(), samplers.Job{Method: plan.NewFHS(0), Canvas: slices.Repeat([]int{6}, 9), Index: uint64(i)})
 			errs <- err
 		}()
 	}
@@ -237,7 +218,7 @@ func testClose(t *testing.T) {
 		// The call ends when the engine is being closed, which jobs notice immediately.
 		for err := error(nil); !errors.Is(err, samplers.ErrClosed); {
 			ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
-			_, err = last(e, ctx, samplers.Job{Method: plan.NewFHS(0)})
+			_, err = lawstest.Last(e, ctx, samplers.Job{Method: plan.NewFHS(0)})
 			cancel()
 		}
 		net.hold <- struct{}{}
@@ -249,7 +230,7 @@ func testClose(t *testing.T) {
 			t.Errorf("error %v", err)
 		}
 	}
-	if _, err := last(e, context.Background(), samplers.Job{Method: plan.NewFHS(0), Canvas: []int{6}}); !errors.Is(err, samplers.ErrClosed) {
+	if _, err := lawstest.Last(e, context.Background(), samplers.Job{Method: plan.NewFHS(0), Canvas: []int{6}}); !errors.Is(err, samplers.ErrClosed) {
 		t.Errorf("after Close: %v", err)
 	}
 }
@@ -258,7 +239,7 @@ func testClose(t *testing.T) {
 // reported as masked.
 func TestMaskedAgain(t *testing.T) {
 	net := newAnyNet()
-	e := newEngine(t, net, 2)
+	e := lawstest.Engine(t, net, 2)
 	different, n := 0, 40
 	for i := range n {
 		var first, masked, drawn int

@@ -3,216 +3,25 @@ package samplers_test
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
-	"strings"
 	"testing"
 
+	"mdmgen/internal/lawstest"
 	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
-	"mdmgen/samplers/plan"
 )
-
-// lookers are samplers with look-ahead, some of which leave positions to a last call or draw from
-// truncated rows, with each exact draw.
-var lookers = byBoth(
-	catalog.Options{}, catalog.Options{Draw: draw.Settings{Temperature: new(0.7), TopK: 3, TopP: 0.9}}, catalog.Options{Draw: draw.Settings{Temperature: new(0.0)}},
-	catalog.Options{Sampler: "ordered"}, catalog.Options{Sampler: "ordered", PlanOptions: catalog.PlanOptions{Order: "random"}},
-	catalog.Options{Sampler: "uniformization", Steps: 4}, catalog.Options{Sampler: "matu", Steps: 4, PlanOptions: catalog.PlanOptions{T: (*catalog.Theta)(new(3.0)), Delta: (*catalog.Theta)(new(0.3)), Finish: "leave"}}, catalog.Options{Sampler: "dmpm", Steps: 4},
-)
-
-// byBoth returns each of some options with each exact draw.
-func byBoth(options ...catalog.Options) (out []catalog.Options) {
-	for _, o := range options {
-		for _, o.By = range []draw.By{draw.ByInverse, draw.ByGumbel} {
-			out = append(out, o)
-		}
-	}
-	return out
-}
-
-// lookaheads are the greatest numbers of canvases in a call.
-var lookaheads = []int{1, 2, 4, 8, 16}
-
-// sameSamples compares everything except the costs of samples.
-func sameSamples(t *testing.T, label string, got, want map[uint64]samplers.Result) {
-	t.Helper()
-	for i, w := range want {
-		g := got[i]
-		if !slices.Equal(g.IDs, w.IDs) || g.LogP != w.LogP || g.Left != w.Left || g.FinishCalls != w.FinishCalls {
-			t.Errorf("%s: sequence %d is %v, log p %v, %d left; want %v, %v, %d", label, i, g.IDs, g.LogP, g.Left, w.IDs, w.LogP, w.Left)
-		}
-		if g.Calls > w.Calls || g.Rows < w.Rows {
-			t.Errorf("%s: sequence %d took %d calls and %d rows, without look-ahead %d and %d", label, i, g.Calls, g.Rows, w.Calls, w.Rows)
-		}
-	}
-}
-
-// nearNet is a network whose rows depend only on the last far tokens to the left, so that drafts
-// are often right.
-type nearNet struct {
-	*hashNet
-	far int
-}
-
-func (n nearNet) Logits(ctx context.Context, c samplers.Call) ([]float32, error) {
-	length, rest := c.Length(), c.Positions
-	var out []float32
-	for r, k := range c.Counts {
-		for _, l := range rest[:k] {
-			one := samplers.Call{IDs: slices.Repeat([]int64{int64(n.mask)}, length), Positions: []int64{l}, Counts: []int{1}}
-			for m := max(int(l)-n.far, 0); m < int(l); m++ {
-				one.IDs[m] = c.IDs[r*length+m]
-			}
-			if c.Sigma != nil {
-				one.Sigma = c.Sigma[r : r+1]
-			}
-			row, err := n.hashNet.Logits(ctx, one)
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, row...)
-		}
-		rest = rest[k:]
-	}
-	return out, nil
-}
-
-// TestLookaheadOnNetworks checks that samples are the same if no draft is likely to be right and if
-// most are, on canvases of several lengths, and if a call has fewer rows than a sequence asks for.
-func TestLookaheadOnNetworks(t *testing.T) {
-	reftest.Long(t)
-	t.Parallel()
-	for _, timed := range []bool{false, true} {
-		hash := newHashNet(timed)
-		for far, net := range []samplers.Network{nearNet{hash, 0}, nearNet{hash, 1}, hash} {
-			for _, o := range lookers {
-				want, _ := collect(t, net, slices.Values(mixed()), configOf(made(t, o, net.Spec()), samplers.Config{Seed: 9, Batch: 8}))
-				for _, o.Lookahead = range []int{2, 3, 16, 64} {
-					s := made(t, o, net.Spec())
-					label := fmt.Sprintf("%v, network %d, timed %v, look-ahead %d", s, far, timed, o.Lookahead)
-					got, _ := collect(t, net, slices.Values(mixed()), configOf(s, samplers.Config{Seed: 9, Batch: o.Lookahead}))
-					sameSamples(t, label, got, want)
-					e := newEngine(t, net, 5)
-					for _, seq := range mixed()[:9] {
-						r := reftest.Must(last(e, t.Context(), samplers.Job{Canvas: seq.Canvas, Method: s, Seed: 9, Index: seq.Index}))(t, label)
-						sameSamples(t, label+", 5 rows a call", map[uint64]samplers.Result{seq.Index: *r}, map[uint64]samplers.Result{seq.Index: want[seq.Index]})
-					}
-				}
-			}
-		}
-		if hash.bad != "" {
-			t.Errorf("the network was handed %s", hash.bad)
-		}
-	}
-}
-
-// TestLookaheadRounds counts calls and rows. If tokens are independent every draft is right: the
-// first call reveals one token, since it has no drafts, and each other call K.
-func TestLookaheadRounds(t *testing.T) {
-	const d = 40
-	for _, k := range lookaheads {
-		s := mustNew(t, catalog.Options{Lookahead: k})
-		for far, want := range []int{1 + (d-1+k-1)/k, d} {
-			net := nearNet{newHashNet(false), far}
-			steps, tokens := 0, 0
-			cfg := configOf(s, samplers.Config{Seed: 2, Batch: 1, OnStep: func(x samplers.Step) {
-				steps++
-				if tokens += len(x.Tokens); len(x.Tokens) < 1 || len(x.Tokens) > x.Rows || len(x.Hits) != len(x.Tokens) {
-					t.Errorf("look-ahead %d: a call of %d rows reveals %d tokens, %d with times", k, x.Rows, len(x.Tokens), len(x.Hits))
-				}
-			}})
-			got, totals := collect(t, net, repeat(slices.Repeat([]int{6}, d), 1), cfg)
-			r := got[0]
-			if r.Calls != totals.NetworkCalls || r.Calls != steps || r.Rows != totals.Rows || tokens != d {
-				t.Errorf("look-ahead %d: %d calls of %d rows, %d of the network of %d, %d steps of %d tokens", k, r.Calls, r.Rows, totals.NetworkCalls, totals.Rows, steps, tokens)
-			}
-			if far == 0 && (r.Calls != want || r.Rows != d) || r.Calls > want || k > 1 && r.Calls == d {
-				t.Errorf("look-ahead %d, rows that see %d tokens: %d calls of %d rows, want %d", k, far, r.Calls, r.Rows, want)
-			}
-		}
-	}
-}
-
-// TestLookaheadWrongCanvas checks that rows on a canvas that no sample visits do not matter, even
-// if they are not valid.
-func TestLookaheadWrongCanvas(t *testing.T) {
-	canvas := slices.Repeat([]int{6}, 12)
-	net := &recalling{hashNet: newHashNet(false), seen: make(map[string]bool)}
-	want, _ := collect(t, net, repeat(canvas, 20), configOf(mustNew(t, catalog.Options{By: draw.ByGumbel}), samplers.Config{Batch: 4}))
-	net.recall = true
-	got, _ := collect(t, net, repeat(canvas, 20), configOf(mustNew(t, catalog.Options{Lookahead: 6}), samplers.Config{Batch: 4}))
-	if sameSamples(t, "look-ahead 6", got, want); net.strange == 0 {
-		t.Error("no wrong canvas was asked about")
-	}
-}
-
-// recalling remembers canvases, and later returns no valid rows for others.
-type recalling struct {
-	*hashNet
-	seen    map[string]bool
-	recall  bool
-	strange int
-}
-
-func (n *recalling) Logits(ctx context.Context, c samplers.Call) ([]float32, error) {
-	out, err := n.hashNet.Logits(ctx, c)
-	rest, length := out, c.Length()
-	for i, k := range c.Counts {
-		canvas := fmt.Sprint(c.IDs[i*length : (i+1)*length])
-		if !n.recall {
-			n.seen[canvas] = true
-		} else if !n.seen[canvas] {
-			n.strange++
-			for j := range k * n.columns {
-				rest[j] = float32(math.NaN())
-			}
-		}
-		rest = rest[k*n.columns:]
-	}
-	return out, err
-}
-
-// TestLookaheadOptions checks that only samplers whose law declares one position per call support look-ahead at any
-// temperature, and that their number of calls is then unknown.
-func TestLookaheadOptions(t *testing.T) {
-	for _, d := range catalog.Descriptors() {
-		plain := mustNew(t, catalog.Options{Sampler: d.Name})
-		one := single(plain.Law())
-		s, err := catalog.New(catalog.Options{Sampler: d.Name, Lookahead: 4}, samplers.Spec{})
-		switch {
-		case !one && slices.Contains(d.Flags, "lookahead"):
-			reftest.Fails(t, err, "only at temperature 0", d.Name)
-			continue
-		case !one:
-			reftest.Fails(t, err, "does not use lookahead", d.Name)
-			continue
-		case err != nil:
-			t.Errorf("%s: %v", d.Name, err)
-			continue
-		}
-		calls, finish, err := s.ExpectedCalls(9)
-		_, left, _ := plain.ExpectedCalls(9)
-		if err != nil || !math.IsNaN(calls) || finish != left || s.Settings().Lookahead != 4 || s.Canvases() != 4 || plain.Canvases() != 1 {
-			t.Errorf("%s: %v calls, %v finishing, %v; %+v", d.Name, calls, finish, err, s.Settings())
-		}
-	}
-	for _, k := range []int{-1, plan.MaxLookahead + 1} {
-		reftest.Fails(t, reftest.Err(catalog.New(catalog.Options{Lookahead: k}, samplers.Spec{})), "lookahead is", "look-ahead", k)
-	}
-}
 
 // counting counts the canvases of the greatest call.
 type counting struct {
-	nearNet
+	lawstest.Near
 	most int
 }
 
 func (n *counting) Logits(ctx context.Context, c samplers.Call) ([]float32, error) {
 	n.most = max(n.most, len(c.Counts))
-	return n.nearNet.Logits(ctx, c)
+	return n.Near.Logits(ctx, c)
 }
 
 // TestLookaheadMemory checks that a call has no more canvases than fit in memory, except those of
@@ -225,49 +34,12 @@ func TestLookaheadMemory(t *testing.T) {
 		canvas[l] = 1
 	}
 	for batch, want := range map[int]int{1: 32, 2: 32, 33: 33} {
-		net := &counting{nearNet: nearNet{newHashNet(false), 0}}
-		plain, _ := collect(t, net, repeat(canvas, 40), configOf(mustNew(t, catalog.Options{By: draw.ByGumbel}), samplers.Config{Batch: batch}))
+		net := &counting{Near: lawstest.Near{lawstest.NewHashNet(false), 0}}
+		plain, _ := lawstest.Collect(t, net, samplers.Copies(canvas, 0, 40), samplers.Config{Method: lawstest.New(t, catalog.Options{By: draw.ByGumbel}), Batch: batch})
 		net.most = 0
-		got, _ := collect(t, net, repeat(canvas, 40), configOf(mustNew(t, catalog.Options{Lookahead: 36}), samplers.Config{Batch: batch}))
-		if sameSamples(t, fmt.Sprintf("batch %d", batch), got, plain); net.most != want {
+		got, _ := lawstest.Collect(t, net, samplers.Copies(canvas, 0, 40), samplers.Config{Method: lawstest.New(t, catalog.Options{Lookahead: 36}), Batch: batch})
+		if lawstest.SameSamples(t, fmt.Sprintf("batch %d", batch), got, plain); net.most != want {
 			t.Errorf("batch %d: up to %d canvases of 1024 positions in a call, want %d", batch, net.most, want)
-		}
-	}
-}
-
-// TestLookaheadDraw checks that look-ahead draws by gumbel by default, and that all help texts say
-// so. With inverse it gives the samples of inverse without look-ahead.
-func TestLookaheadDraw(t *testing.T) {
-	net := newHashNet(false)
-	ids := func(o catalog.Options) []int {
-		got, _ := collect(t, net, repeat(slices.Repeat([]int{6}, 12), 1), configOf(made(t, o, net.Spec()), samplers.Config{Seed: 7}))
-		return got[0].IDs
-	}
-	inverse, gumbel := ids(catalog.Options{}), ids(catalog.Options{By: draw.ByGumbel})
-	if slices.Equal(inverse, gumbel) {
-		t.Fatal("both draws give the same ids")
-	}
-	if got := ids(catalog.Options{Lookahead: 4}); !slices.Equal(got, gumbel) {
-		t.Errorf("look-ahead gives %v, --draw gumbel %v", got, gumbel)
-	}
-	if got := ids(catalog.Options{Lookahead: 4, By: draw.ByInverse}); !slices.Equal(got, inverse) {
-		t.Errorf("look-ahead with inverse gives %v, without it %v", got, inverse)
-	}
-	for _, o := range catalog.AllOptions() {
-		switch o.Name {
-		case "lookahead":
-			if !strings.Contains(o.Help, "the ids of --draw gumbel") {
-				t.Errorf("lookahead: %s", o.Help)
-			}
-		case "draw":
-			if !strings.Contains(o.Default, "gumbel with --lookahead") {
-				t.Errorf("draw: %s", o.Default)
-			}
-		}
-	}
-	for _, d := range catalog.Descriptors() {
-		if slices.Contains(d.Flags, "lookahead") && !strings.Contains(d.Cost, "--draw") {
-			t.Errorf("%s: %s", d.Name, d.Cost)
 		}
 	}
 }
@@ -278,12 +50,12 @@ func TestLookaheadEngine(t *testing.T) {
 	var guided catalog.Options
 	guided.Guidance = 1
 	for name, o := range map[string]catalog.Options{"look-ahead": {Lookahead: 8}, "guidance": guided} {
-		net := &counting{nearNet: nearNet{newHashNet(false), 0}}
-		canvas, s := slices.Repeat([]int{6}, 24), made(t, o, net.Spec())
-		want, _ := collect(t, net, repeat(canvas, 1), configOf(s, samplers.Config{Seed: 3}))
+		net := &counting{Near: lawstest.Near{lawstest.NewHashNet(false), 0}}
+		canvas, s := slices.Repeat([]int{6}, 24), lawstest.NewFor(t, o, net.Spec())
+		want, _ := lawstest.Collect(t, net, samplers.Copies(canvas, 0, 1), samplers.Config{Method: s, Seed: 3})
 		most := net.most
 		net.most = 0
-		got, err := last(newEngine(t, net, 1), t.Context(), samplers.Job{Canvas: canvas, Method: s, Seed: 3})
+		got, err := lawstest.Last(lawstest.Engine(t, net, 1), t.Context(), samplers.Job{Canvas: canvas, Method: s, Seed: 3})
 		if err != nil || net.most != most || most != s.Canvases() || !slices.Equal(got.IDs, want[0].IDs) || got.Calls != want[0].Calls {
 			t.Errorf("%s: calls of up to %d canvases, want %d; %v", name, net.most, most, err)
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"mdmgen/internal/lawstest"
 	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
@@ -30,7 +31,7 @@ func TestTop(t *testing.T) {
 		rows := newAnyNet()
 		for _, net := range []samplers.Network{rows, &drawingNet{anyNet: newAnyNet(), t: t}} {
 			canvas := slices.Repeat([]int{rows.Spec().Mask}, 7)
-			sampler := made(t, c.o, net.Spec())
+			sampler := lawstest.NewFor(t, c.o, net.Spec())
 			cfg := samplers.Config{Method: sampler, Seed: 7}
 			var plain, named []int
 			reftest.Must(samplers.Sample(t.Context(), net, slices.Values([]samplers.Sequence{{Canvas: canvas}}), cfg, func(r samplers.Result) error { plain = r.IDs; return nil }))(t)

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"mdmgen/internal/lawstest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
@@ -31,10 +32,10 @@ func TestUnlikeJobsBesideFaults(t *testing.T) {
 			o.Steps = 4
 		}
 		net := &drawingNet{anyNet: newAnyNet(), t: t}
-		s := made(t, o, net.Spec())
+		s := lawstest.NewFor(t, o, net.Spec())
 		jobs[i] = samplers.Job{Canvas: slices.Repeat([]int{6}, 8+r.IntN(3)), Method: s, Seed: 4, Index: uint64(i)}
 		var err error
-		if want[i], err = last(newEngine(t, net, 3), t.Context(), jobs[i]); err != nil {
+		if want[i], err = lawstest.Last(lawstest.Engine(t, net, 3), t.Context(), jobs[i]); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -46,7 +47,7 @@ func TestUnlikeJobsBesideFaults(t *testing.T) {
 		}
 		return nil
 	}
-	e := newEngine(t, net, 7)
+	e := lawstest.Engine(t, net, 7)
 	finished := make([]bool, n)
 	var wait sync.WaitGroup
 	for i, job := range jobs {
@@ -72,7 +73,7 @@ func TestUnlikeJobsBesideFaults(t *testing.T) {
 				}
 				if s.Result != nil {
 					finished[i] = true
-					sameSamples(t, fmt.Sprintf("job %d", i), map[uint64]samplers.Result{job.Index: *s.Result}, map[uint64]samplers.Result{job.Index: *want[i]})
+					lawstest.SameSamples(t, fmt.Sprintf("job %d", i), map[uint64]samplers.Result{job.Index: *s.Result}, map[uint64]samplers.Result{job.Index: *want[i]})
 				}
 			}
 		})

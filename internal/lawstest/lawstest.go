@@ -1,4 +1,4 @@
-// Package lawstest provides worlds and grids for tests.
+// Package lawstest provides worlds, networks and samplers for tests, and compares samples with laws.
 package lawstest
 
 import (

@@ -1,4 +1,4 @@
-package samplers_test
+package plan_test
 
 import (
 	"context"
@@ -52,7 +52,7 @@ func (s doubling) Law() samplers.Planned { return samplers.BySizes{Of: s.sizes, 
 // A planner has samples, exact likelihoods, expected calls and certificates like all samplers.
 func Example_planner() {
 	ctx := context.Background()
-	m, err := model.Open(ctx, "../analysis/likelihood/testdata/dirichlet3-noisy.json", model.Options{})
+	m, err := model.Open(ctx, "../../analysis/likelihood/testdata/dirichlet3-noisy.json", model.Options{})
 	check(err)
 	defer m.Close()
 	s := catalog.Of("doubling", doubling{})

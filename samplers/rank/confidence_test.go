@@ -1,4 +1,4 @@
-package samplers_test
+package rank_test
 
 import (
 	"cmp"
@@ -80,9 +80,9 @@ func TestTies(t *testing.T) {
 	worst, most := 0.0, 0.0
 	for i := range 10 {
 		w := tiedWorld(t, r)
-		canvas := allMask(w)
+		canvas := lawstest.AllMask(w)
 		for _, score := range []rank.RankBy{rank.ByConfidence, rank.ByMaskGIT, rank.ByMargin, rank.ByEntropy} {
-			s := newSampler(t, w, catalog.Options{Sampler: "confidence", Steps: 2, RankOptions: catalog.RankOptions{Score: score}})
+			s := lawstest.NewFor(t, catalog.Options{Sampler: "confidence", Steps: 2, RankOptions: catalog.RankOptions{Score: score}}, w.Spec())
 			want, got := byRule(reftest.Must(laws.New(w))(t), score, []int{2, 1}), make([]float64, 64)
 			outcomes, _, err := s.Outcomes(t.Context(), w, canvas, 1e6)
 			reftest.OK(t, err)
@@ -100,7 +100,7 @@ func TestTies(t *testing.T) {
 				apart += math.Abs(math.Exp(x.LogP)-want[w.State(texts[j].IDs)]) / 2
 			}
 			worst, most = max(worst, tv), max(most, apart)
-			fits(t, sampleMany(t, w, s, uint64(i), 4000).states, want, 1e-5, "world", i, score)
+			lawstest.Fits(t, lawstest.Sample(t, w, s, uint64(i), 4000).States, want, 1e-5, "world", i, score)
 		}
 	}
 	if text := fmt.Sprintf("outcomes at most at TV %.2g, replayed probabilities at %.2g of the rule", worst, most); max(worst, most) > 1e-12 {

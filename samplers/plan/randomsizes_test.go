@@ -1,4 +1,4 @@
-package samplers_test
+package plan_test
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"mdmgen/analysis/theory"
+	"mdmgen/internal/lawstest"
 	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
@@ -17,7 +18,7 @@ import (
 // waits returns E R_m of random sizes, and the greatest number of groups.
 func waits(t *testing.T, o catalog.Options, d int) (mean []float64, most int) {
 	t.Helper()
-	law := mustNew(t, o).Law().(samplers.ByMixture)
+	law := lawstest.New(t, o).Law().(samplers.ByMixture)
 	total := 0.0
 	for sizes, p := range law.Of(d) {
 		total += p
@@ -85,7 +86,7 @@ func TestRandomSizesDrawn(t *testing.T) {
 	t.Parallel()
 	const n, d = 40000, 5
 	for _, o := range []catalog.Options{{Sampler: "random-sizes", Steps: 2}, {Sampler: "random-sizes", Steps: 3}, {Sampler: "random-sizes", Steps: 3, PlanOptions: catalog.PlanOptions{Correlation: "dual"}}} {
-		s := mustNew(t, o)
+		s := lawstest.New(t, o)
 		law := s.Law().(samplers.ByMixture)
 		var want []float64
 		at := make(map[string]int)
@@ -106,7 +107,7 @@ func TestRandomSizesDrawn(t *testing.T) {
 		got := make([]int, len(want))
 		var p plan.Plan
 		for i := range uint64(n) {
-			drawPlan(t, s, &p, 5, i, upTo(d))
+			lawstest.DrawPlan(t, s, &p, 5, i, lawstest.UpTo(d))
 			var sizes, order []int
 			for _, b := range p.Blocks {
 				sizes, order = append(sizes, len(b.Positions)), append(order, b.Positions...)
@@ -141,7 +142,7 @@ func TestRandomSizesPage(t *testing.T) {
 		}
 		table += fmt.Sprintf("| %d | %.3g | %.3g | %.3g | %.3g |\n", n, share(total, ahead), share(equal, ahead), share(dual, behind), share(equal, behind))
 	}
-	page := reftest.Must(os.ReadFile("../docs/research/interactions.md"))(t)
+	page := reftest.Must(os.ReadFile("../../docs/research/interactions.md"))(t)
 	if !bytes.Contains(page, []byte(table)) {
 		t.Errorf("docs/research/interactions.md does not have\n%s", table)
 	}

@@ -1,11 +1,11 @@
-package samplers_test
+package remask_test
 
 import (
 	"math"
-	"slices"
 	"strings"
 	"testing"
 
+	"mdmgen/internal/lawstest"
 	"mdmgen/internal/reftest"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/remask"
@@ -56,9 +56,9 @@ func TestForwardBackwardEnd(t *testing.T) {
 	if last := steps[n-1]; last.Reveal != 1 || math.Abs(masked-1./n) > 1e-4 {
 		t.Errorf("the last step is %+v, and leaves %v masked", last, masked)
 	}
-	w := openWorld(t, slices.Index(worldNames, "markov3-exact"))
+	w, _ := lawstest.Open(t, "markov3-exact")
 	want := 1 - math.Pow(1-1./n, d)
-	if got := sampleMany(t, w, newSampler(t, w, o), 1, draws).finish.sum / draws; math.Abs(got-want) > 0.02 {
+	if got := lawstest.Sample(t, w, lawstest.NewFor(t, o, w.Spec()), 1, draws).Finish.Sum / draws; math.Abs(got-want) > 0.02 {
 		t.Errorf("%v of the samples take a finishing call, want %v", got, want)
 	}
 	if about, _ := catalog.Describe("remdm"); !strings.Contains(about.Law, "1/N of the positions is left masked") {

@@ -1,4 +1,4 @@
-package samplers_test
+package remask_test
 
 import (
 	"cmp"
@@ -44,7 +44,7 @@ func (s seeing) Rows(ctx context.Context, c samplers.Call) (draw.Row, error) {
 func p2(w *laws.World, n int, draw func(row []float64, stands int) (token int, score float64)) (state int) {
 	state = w.AllMask()
 	for call := 1; call <= n; call++ {
-		tokens, scores, order := make([]int, w.D), make([]float64, w.D), upTo(w.D)
+		tokens, scores, order := make([]int, w.D), make([]float64, w.D), lawstest.UpTo(w.D)
 		for l := range w.D {
 			tokens[l], scores[l] = draw(w.Row(w.Rows(0), w.Hide(state, l), l), w.Token(state, l))
 		}
@@ -82,16 +82,16 @@ func TestPathPlanning(t *testing.T) {
 			steps int
 			eta   float64
 		}{{1, 1}, {2, 1}, {3, 1}, {5, 1}, {3, 4}, {4, 0.2}} {
-			s := newSampler(t, w, catalog.Options{Sampler: "p2", Steps: test.steps, RemaskOptions: catalog.RemaskOptions{Eta: test.eta}})
+			s := lawstest.NewFor(t, catalog.Options{Sampler: "p2", Steps: test.steps, RemaskOptions: catalog.RemaskOptions{Eta: test.eta}}, w.Spec())
 			law := p2Law(theory, test.steps, test.eta)
-			outcomes, calls, err := s.Outcomes(t.Context(), seeing{w}, allMask(w), 1e6)
+			outcomes, calls, err := s.Outcomes(t.Context(), seeing{w}, lawstest.AllMask(w), 1e6)
 			if err != nil || math.Abs(calls-float64(test.steps)) > 1e-9 {
 				t.Fatalf("%s: %v calls, %v", s, calls, err)
 			}
-			outcomesFit(t, w, outcomes, law, name, test)
-			cfg := config(w, s, 7)
+			lawstest.OutcomesFit(t, w, outcomes, law, name, test)
+			cfg := samplers.Config{Method: s, Seed: 7, Batch: 64}
 			cfg.OnStep = func(s samplers.Step) { again += len(s.Masked) }
-			fits(t, sampleFrom(t, seeing{w}, w, allMask(w), cfg, fewerDraws).states, law, familyLevel/12, name, test)
+			lawstest.Fits(t, lawstest.SampleFrom(t, seeing{w}, w, lawstest.AllMask(w), cfg, lawstest.FewerDraws).States, law, lawstest.FamilyLevel/12, name, test)
 		}
 	}
 	if again == 0 {
@@ -103,15 +103,15 @@ func TestPathPlanning(t *testing.T) {
 // masked again, and the number of masks follows the schedule.
 func TestPathPlanningOfNothing(t *testing.T) {
 	t.Parallel()
-	w := openWorld(t, slices.Index(worldNames, "markov3-exact"))
-	s := newSampler(t, w, catalog.Options{Sampler: "p2", Steps: 3})
-	cfg := config(w, s, 7)
+	w, _ := lawstest.Open(t, "markov3-exact")
+	s := lawstest.NewFor(t, catalog.Options{Sampler: "p2", Steps: 3}, w.Spec())
+	cfg := samplers.Config{Method: s, Seed: 7, Batch: 64}
 	cfg.OnStep = func(s samplers.Step) {
 		if s.Filled != 1 || len(s.Masked) > 0 {
 			t.Errorf("%+v", s)
 		}
 	}
-	reftest.OK(t, reftest.Err(samplers.Sample(t.Context(), w, repeat(allMask(w), 50), cfg, func(samplers.Result) error { return nil })))
+	reftest.OK(t, reftest.Err(samplers.Sample(t.Context(), w, samplers.Copies(lawstest.AllMask(w), 0, 50), cfg, func(samplers.Result) error { return nil })))
 }
 
 // p2Program returns a state drawn by P2's program: it draws a token with Gumbel noise at every position,

@@ -1,10 +1,10 @@
-package samplers_test
+package plan_test
 
 import (
-	"reflect"
 	"slices"
 	"testing"
 
+	"mdmgen/internal/lawstest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/plan"
@@ -15,15 +15,15 @@ import (
 // time-free network this gives FHS's tokens.
 func TestSingleIsFHS(t *testing.T) {
 	T, delta := 5.0, 0.01
-	fhs := mustNew(t, catalog.Options{})
+	fhs := lawstest.New(t, catalog.Options{})
 	for _, name := range []string{"uniformization", "matu", "dmpm"} {
-		s := mustNew(t, catalog.Options{Sampler: name, Steps: 6, PlanOptions: catalog.PlanOptions{T: (*catalog.Theta)(&T), Delta: (*catalog.Theta)(&delta), Finish: "leave"}})
+		s := lawstest.New(t, catalog.Options{Sampler: name, Steps: 6, PlanOptions: catalog.PlanOptions{T: (*catalog.Theta)(&T), Delta: (*catalog.Theta)(&delta), Finish: "leave"}})
 		steps, _ := s.Grid()
 		var p, q plan.Plan
 		full := 0
 		for i := range uint64(50) {
-			drawPlan(t, s, &p, 3, i, upTo(12))
-			drawPlan(t, fhs, &q, 3, i, upTo(12))
+			lawstest.DrawPlan(t, s, &p, 3, i, lawstest.UpTo(12))
+			lawstest.DrawPlan(t, fhs, &q, 3, i, lawstest.UpTo(12))
 			for j, b := range p.Blocks {
 				hit := q.Blocks[j]
 				if !slices.Equal(b.Positions, hit.Positions) {
@@ -45,11 +45,11 @@ func TestSingleIsFHS(t *testing.T) {
 			t.Errorf("%s: every plan left something", name)
 		}
 	}
-	net := newHashNet(false)
-	seqs := repeat(slices.Repeat([]int{6}, 5), 40)
-	want, _ := collect(t, net, seqs, net.config(fhs, 4))
-	s := mustNew(t, catalog.Options{Sampler: "matu", Steps: 20})
-	got, _ := collect(t, net, seqs, net.config(s, 4))
+	net := lawstest.NewHashNet(false)
+	seqs := samplers.Copies(slices.Repeat([]int{6}, 5), 0, 40)
+	want, _ := lawstest.Collect(t, net, seqs, lawstest.Config(fhs, 4))
+	s := lawstest.New(t, catalog.Options{Sampler: "matu", Steps: 20})
+	got, _ := lawstest.Collect(t, net, seqs, lawstest.Config(s, 4))
 	same := 0
 	for i, r := range got {
 		if r.FinishCalls == 0 {
@@ -61,23 +61,5 @@ func TestSingleIsFHS(t *testing.T) {
 	}
 	if same < 30 {
 		t.Errorf("%d of 40 sequences finished", same)
-	}
-}
-
-// TestPlanIsReusable checks that the memory of a previously drawn plan does not change the next one.
-func TestPlanIsReusable(t *testing.T) {
-	var used plan.Plan
-	for _, o := range everySampler {
-		for _, timed := range []bool{false, true} {
-			s := made(t, o, samplers.Spec{TimeConditioned: timed})
-			for _, d := range []int{30, 3} {
-				var fresh plan.Plan
-				drawPlan(t, s, &fresh, 1, 1, upTo(d))
-				drawPlan(t, s, &used, 1, 1, upTo(d))
-				if len(fresh.Blocks) != len(used.Blocks) || len(fresh.Blocks) > 0 && !reflect.DeepEqual(fresh.Blocks, used.Blocks) {
-					t.Errorf("%v: %+v, on used memory %+v", s, fresh.Blocks, used.Blocks)
-				}
-			}
-		}
 	}
 }

@@ -1,8 +1,9 @@
-package samplers_test
+package spread_test
 
 import (
 	"testing"
 
+	"mdmgen/internal/lawstest"
 	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
@@ -23,14 +24,14 @@ func TestListedPlans(t *testing.T) {
 		if o.Sizes != "" {
 			o.Sizes = "2,1,2"
 		}
-		s := mustNew(t, o)
+		s := lawstest.New(t, o)
 		for _, free := range [][]int{{0, 1, 2, 3, 4}, {2, 3, 7, 8, 20}} {
 			count := make(map[string]float64)
 			var p plan.Plan
 			law := s.Law().(samplers.ByList)
 			plans := int(law.Plans(len(free)))
 			for i := range plans {
-				count[planKey(reftest.Must(law.Groups(free, i))(t))]++
+				count[lawstest.PlanKey(reftest.Must(law.Groups(free, i))(t))]++
 			}
 			var want []float64
 			at := make(map[string]int)
@@ -40,10 +41,10 @@ func TestListedPlans(t *testing.T) {
 			}
 			got := make([]int, len(want))
 			for i := range uint64(n) {
-				drawPlan(t, s, &p, 11, i, free)
-				k, ok := at[planKey(groups(&p))]
+				lawstest.DrawPlan(t, s, &p, 11, i, free)
+				k, ok := at[lawstest.PlanKey(lawstest.Groups(&p))]
 				if !ok {
-					t.Fatalf("%v: plan %v is drawn and not listed", s, groups(&p))
+					t.Fatalf("%v: plan %v is drawn and not listed", s, lawstest.Groups(&p))
 				}
 				got[k]++
 			}

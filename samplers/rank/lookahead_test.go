@@ -1,10 +1,11 @@
-package samplers_test
+package rank_test
 
 import (
 	"fmt"
 	"slices"
 	"testing"
 
+	"mdmgen/internal/lawstest"
 	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
@@ -36,15 +37,15 @@ func TestForeseen(t *testing.T) {
 	reftest.Long(t)
 	t.Parallel()
 	for _, timed := range []bool{false, true} {
-		hash := newHashNet(timed)
-		for far, net := range []samplers.Network{nearNet{hash, 0}, nearNet{hash, 1}, hash} {
+		hash := lawstest.NewHashNet(timed)
+		for far, net := range []samplers.Network{lawstest.Near{hash, 0}, lawstest.Near{hash, 1}, hash} {
 			for _, o := range foreseers() {
-				want, _ := collect(t, net, slices.Values(mixed()), configOf(made(t, o, net.Spec()), samplers.Config{Seed: 9, Batch: 8}))
+				want, _ := lawstest.Collect(t, net, slices.Values(lawstest.Mixed()), samplers.Config{Method: lawstest.NewFor(t, o, net.Spec()), Seed: 9, Batch: 8})
 				for _, o.Lookahead = range []int{2, 4, 16} {
-					s := made(t, o, net.Spec())
+					s := lawstest.NewFor(t, o, net.Spec())
 					label := fmt.Sprintf("%v, network %d, timed %v, look-ahead %d", s, far, timed, o.Lookahead)
-					got, _ := collect(t, net, slices.Values(mixed()), configOf(s, samplers.Config{Seed: 9, Batch: 5}))
-					sameSamples(t, label, got, want)
+					got, _ := lawstest.Collect(t, net, slices.Values(lawstest.Mixed()), samplers.Config{Method: s, Seed: 9, Batch: 5})
+					lawstest.SameSamples(t, label, got, want)
 					saved := 0
 					for i, w := range want {
 						if saved += w.Calls - got[i].Calls; got[i].RuleCalls != w.RuleCalls {
@@ -57,8 +58,8 @@ func TestForeseen(t *testing.T) {
 				}
 			}
 		}
-		if hash.bad != "" {
-			t.Errorf("the network was handed %s", hash.bad)
+		if hash.Bad != "" {
+			t.Errorf("the network was handed %s", hash.Bad)
 		}
 	}
 }
@@ -67,10 +68,10 @@ func TestForeseen(t *testing.T) {
 // every draft is right: the first call has no drafts, and each other call as many canvases as allowed.
 func TestForeseenRounds(t *testing.T) {
 	const d = 40
-	net := nearNet{newHashNet(false), 0}
-	for _, k := range lookaheads {
-		s := mustNew(t, catalog.Options{Sampler: "confidence", Steps: d, Lookahead: k, Draw: draw.Settings{Temperature: new(0.0)}})
-		got, totals := collect(t, net, repeat(slices.Repeat([]int{6}, d), 1), configOf(s, samplers.Config{Seed: 2, Batch: 1}))
+	net := lawstest.Near{lawstest.NewHashNet(false), 0}
+	for _, k := range []int{1, 2, 4, 8, 16} {
+		s := lawstest.New(t, catalog.Options{Sampler: "confidence", Steps: d, Lookahead: k, Draw: draw.Settings{Temperature: new(0.0)}})
+		got, totals := lawstest.Collect(t, net, samplers.Copies(slices.Repeat([]int{6}, d), 0, 1), samplers.Config{Method: s, Seed: 2, Batch: 1})
 		if r, want := got[0], 1+(d-1+k-1)/k; r.Calls != want || r.RuleCalls != d || r.Rows != d || totals.NetworkCalls != want {
 			t.Errorf("look-ahead %d: %d calls of %d canvases, %d of the rule, %d of the network; want %d of %d", k, r.Calls, r.Rows, r.RuleCalls, totals.NetworkCalls, want, d)
 		}

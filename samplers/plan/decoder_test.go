@@ -1,18 +1,47 @@
-package samplers_test
+package plan_test
 
 import (
 	"context"
 	"fmt"
+	"math"
+	"slices"
 	"testing"
 
+	"mdmgen/internal/lawstest"
 	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 )
 
+// TestSigma checks that a time-conditioned network is queried at the time of the reveal by fhs, at
+// θ_k by a grid, and at δ by the finishing call.
+func TestSigma(t *testing.T) {
+	for _, o := range []catalog.Options{{}, {Sampler: "euler", Steps: 3}, {Sampler: "parallel-fhs", Steps: 2}} {
+		s := lawstest.NewFor(t, o, samplers.Spec{TimeConditioned: true})
+		net := lawstest.NewHashNet(true)
+		cfg := lawstest.Config(s, 1)
+		steps, onGrid := s.Grid()
+		cfg.OnStep = func(f samplers.Step) {
+			var want float64
+			switch {
+			case f.Finish:
+				want = 0.01
+			case onGrid:
+				want = steps.Grid.Theta[f.Step]
+			default:
+				want = -math.Log1p(-f.Hits[0])
+			}
+			if f.Theta != want {
+				t.Errorf("%v: asked at σ = %v, want %v", s, f.Theta, want)
+			}
+		}
+		lawstest.Collect(t, net, samplers.Copies(slices.Repeat([]int{6}, 6), 0, 10), cfg)
+	}
+}
+
 // TestSamplesGolden freezes samples of a world: the samples of a seed must not change.
 func TestSamplesGolden(t *testing.T) {
-	w := openWorld(t, 0)
+	w, _ := lawstest.Open(t, "timed3")
 	for _, test := range []struct {
 		o    catalog.Options
 		want string
@@ -27,7 +56,7 @@ func TestSamplesGolden(t *testing.T) {
 		{catalog.Options{Sampler: "random-sizes", Steps: 2, PlanOptions: catalog.PlanOptions{Correlation: "dual"}}, "0:111 1:011 2:010 3:100 4:011 5:010 6:100 7:101 8:000 9:000 10:111 11:001 "},
 	} {
 		var got string
-		_, err := samplers.Sample(context.Background(), w, repeat(allMask(w), 12), config(w, newSampler(t, w, test.o), 2026), func(r samplers.Result) error {
+		_, err := samplers.Sample(context.Background(), w, samplers.Copies(lawstest.AllMask(w), 0, 12), samplers.Config{Method: lawstest.NewFor(t, test.o, w.Spec()), Seed: 2026, Batch: 64}, func(r samplers.Result) error {
 			got += fmt.Sprintf("%d:", r.Index)
 			for _, id := range r.IDs {
 				got += fmt.Sprint(id)

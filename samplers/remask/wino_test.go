@@ -1,10 +1,9 @@
-package samplers_test
+package remask_test
 
 import (
 	"cmp"
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"mdmgen/analysis/laws"
@@ -12,7 +11,6 @@ import (
 	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
-	"mdmgen/samplers/draw"
 )
 
 // winoLaw returns the law of WINO, by its definition, and the expected number of calls.
@@ -71,41 +69,19 @@ func TestDrafting(t *testing.T) {
 	for _, name := range []string{"markov4-sharp", "xor3-mixed", "markov3-exact"} {
 		w, theory := lawstest.Open(t, name)
 		for _, test := range []struct{ threshold, back float64 }{{0.3, 0.6}, {0.1, 0.5}, {0.6, 0.9}} {
-			s := newSampler(t, w, catalog.Options{Sampler: "wino", RankOptions: catalog.RankOptions{Threshold: test.threshold}, RemaskOptions: catalog.RemaskOptions{ThresholdBack: test.back}})
+			s := lawstest.NewFor(t, catalog.Options{Sampler: "wino", RankOptions: catalog.RankOptions{Threshold: test.threshold}, RemaskOptions: catalog.RemaskOptions{ThresholdBack: test.back}}, w.Spec())
 			law, want := winoLaw(theory, test.threshold, test.back)
-			outcomes, calls, err := s.Outcomes(t.Context(), w, allMask(w), 1e6)
+			outcomes, calls, err := s.Outcomes(t.Context(), w, lawstest.AllMask(w), 1e6)
 			if err != nil || math.Abs(calls-want) > 1e-9 {
 				t.Fatalf("%s: %v calls, want %v, %v", s, calls, want, err)
 			}
-			outcomesFit(t, w, outcomes, law, name, test)
-			cfg := config(w, s, 7)
+			lawstest.OutcomesFit(t, w, outcomes, law, name, test)
+			cfg := samplers.Config{Method: s, Seed: 7, Batch: 64}
 			cfg.OnStep = func(s samplers.Step) { again += len(s.Masked) }
-			fits(t, sampleFrom(t, w, w, allMask(w), cfg, fewerDraws).states, law, familyLevel/9, name, test)
+			lawstest.Fits(t, lawstest.SampleFrom(t, w, w, lawstest.AllMask(w), cfg, lawstest.FewerDraws).States, law, lawstest.FamilyLevel/9, name, test)
 		}
 	}
 	if again == 0 {
 		t.Error("nothing was ever masked again: the test shows nothing")
-	}
-}
-
-// TestDraftingCache checks that wino and look-ahead, which query other canvases than the
-// sequence's, are rejected with a cache, whose keys and values are of the sequence's canvas.
-// Options that were not set are not named.
-func TestDraftingCache(t *testing.T) {
-	const others = ": it also queries other canvases: "
-	for _, c := range []struct {
-		o    catalog.Options
-		spec samplers.Spec
-		want string
-	}{
-		{catalog.Options{Sampler: "wino", Cache: "dual"}, samplers.Spec{}, "cache dual cannot be combined with the sampler wino" + others + "choose another sampler"},
-		{catalog.Options{Sampler: "wino"}, samplers.Spec{BlockSize: 4}, "of a block-causal network cannot be combined with the sampler wino" + others + "choose another sampler"},
-		{catalog.Options{Sampler: "threshold", Lookahead: 2, Draw: draw.Settings{Temperature: new(0.0)}}, samplers.Spec{BlockSize: 4},
-			"of a block-causal network cannot be combined with the sampler threshold with lookahead" + others + "leave lookahead out"},
-	} {
-		c.o.BlockLength = 4
-		if _, err := catalog.New(c.o, c.spec); err == nil || !strings.HasSuffix(err.Error(), c.want) {
-			t.Errorf("%s, blocks of %d: error %v, want %s", c.o.Sampler, c.spec.BlockSize, err, c.want)
-		}
 	}
 }

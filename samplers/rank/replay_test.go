@@ -1,4 +1,4 @@
-package samplers_test
+package rank_test
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"mdmgen/internal/lawstest"
 	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
@@ -16,10 +17,10 @@ import (
 	"mdmgen/samplers/subset"
 )
 
-// replayable returns decoders of every kind of choice, for the rows of hashNet.
+// replayable returns decoders of every kind of choice, for the rows of a hashing network.
 func replayable() []catalog.Options {
 	warm := draw.Settings{Temperature: new(0.7)}
-	out := unplanned()
+	out := lawstest.Unplanned()
 	for _, d := range []draw.Settings{{}, warm, {TopK: 2}} {
 		out = append(out,
 			catalog.Options{Sampler: "factor", RankOptions: catalog.RankOptions{Factor: 1.4}, Draw: d},
@@ -49,8 +50,8 @@ func TestReplay(t *testing.T) {
 	t.Parallel()
 	const tokens = 6
 	for _, timed := range []bool{false, true} {
-		net := newHashNet(timed)
-		canvas := []int{net.mask, 2, net.mask, net.mask}
+		net := lawstest.NewHashNet(timed)
+		canvas := []int{net.Mask, 2, net.Mask, net.Mask}
 		var texts []rank.Text
 		for i := range tokens * tokens * tokens {
 			texts = append(texts, rank.Text{Canvas: canvas, IDs: []int{i % tokens, 2, i / tokens % tokens, i / tokens / tokens}})
@@ -89,8 +90,8 @@ func TestReplay(t *testing.T) {
 				}
 			}
 		}
-		if net.bad != "" {
-			t.Error(net.bad)
+		if net.Bad != "" {
+			t.Error(net.Bad)
 		}
 	}
 }
@@ -108,17 +109,17 @@ func key(ids []int) string {
 // the tokens of a sample were drawn, at any length, from as many canvases as the sample took.
 func TestReplayOnePath(t *testing.T) {
 	t.Parallel()
-	net, paths := newHashNet(false), 0
+	net, paths := lawstest.NewHashNet(false), 0
 	for _, o := range replayable() {
-		s := made(t, o, net.Spec())
+		s := lawstest.NewFor(t, o, net.Spec())
 		if law, ok := s.Law().(samplers.Replayed); !ok || law.By != samplers.ReplayOne {
 			continue
 		}
 		paths++
 		var texts []rank.Text
 		var want []samplers.Result
-		samples, _ := collect(t, net, slices.Values(mixed()), net.config(s, 3))
-		for _, q := range mixed() {
+		samples, _ := lawstest.Collect(t, net, slices.Values(lawstest.Mixed()), lawstest.Config(s, 3))
+		for _, q := range lawstest.Mixed() {
 			texts, want = append(texts, rank.Text{Canvas: q.Canvas, IDs: samples[q.Index].IDs}), append(want, samples[q.Index])
 		}
 		for i, text := range texts {
@@ -138,10 +139,10 @@ func TestReplayOnePath(t *testing.T) {
 func TestReplayPaths(t *testing.T) {
 	reftest.Long(t)
 	t.Parallel()
-	net, many := newHashNet(true), 0
-	text := rank.Text{Canvas: []int{net.mask, 2, net.mask, net.mask, net.mask}, IDs: []int{3, 2, 0, 5, 1}}
+	net, many := lawstest.NewHashNet(true), 0
+	text := rank.Text{Canvas: []int{net.Mask, 2, net.Mask, net.Mask, net.Mask}, IDs: []int{3, 2, 0, 5, 1}}
 	for _, o := range replayable() {
-		s := made(t, o, net.Spec())
+		s := lawstest.NewFor(t, o, net.Spec())
 		law, ok := s.Law().(samplers.Replayed)
 		if !ok {
 			continue
@@ -177,11 +178,11 @@ func TestReplayPaths(t *testing.T) {
 // with a plan.
 func TestReplayRefuses(t *testing.T) {
 	t.Parallel()
-	net := newHashNet(false)
-	long := slices.Repeat([]int{net.mask}, subset.MaxFree+1)
+	net := lawstest.NewHashNet(false)
+	long := slices.Repeat([]int{net.Mask}, subset.MaxFree+1)
 	text := []rank.Text{{Canvas: long, IDs: make([]int, len(long))}}
 	for _, o := range []catalog.Options{{Sampler: "confidence", Steps: 2}, {}, {Sampler: "remdm"}} {
-		s := mustNew(t, o)
+		s := lawstest.New(t, o)
 		reftest.Fails(t, reftest.Err(s.Replay(context.Background(), net, text, 1)), "", s, "is replayed on", len(long), "positions")
 	}
 }

@@ -1,9 +1,10 @@
-package samplers_test
+package plan_test
 
 import (
 	"math"
 	"testing"
 
+	"mdmgen/internal/lawstest"
 	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
@@ -20,9 +21,9 @@ func TestPlanRevealed(t *testing.T) {
 		{Sampler: "euler", PlanOptions: catalog.PlanOptions{Grid: "theta:1.5,0.4,0.1"}}, {Sampler: "dmpm", PlanOptions: catalog.PlanOptions{Grid: "theta:1.5,0.4,0.1"}},
 		{Sampler: "uniformization", PlanOptions: catalog.PlanOptions{Grid: "theta:1.5,0.4,0.1"}}, {Sampler: "tweedie", PlanOptions: catalog.PlanOptions{Grid: "lambda:0.9,0.4,0.2"}},
 	} {
-		s := made(t, o, samplers.Spec{})
+		s := lawstest.NewFor(t, o, samplers.Spec{})
 		steps, _ := s.Grid()
-		m := method(t, s)
+		m := lawstest.Method(t, s)
 		const plans = 4000
 		counts, none := make([]int, len(steps.Reveal)), 0
 		st := draw.NewStream(5, 0)
@@ -52,7 +53,7 @@ func TestPlanRevealed(t *testing.T) {
 		}
 	}
 	// Without a grid nothing is left in any case.
-	m := method(t, mustNew(t, catalog.Options{}))
+	m := lawstest.Method(t, lawstest.New(t, catalog.Options{}))
 	var p, q plan.Plan
 	logP, err := m.PlanRevealed(&p, draw.NewStream(1, 1), free)
 	reftest.OK(t, m.Plan(&q, draw.NewStream(1, 1), free))

@@ -1,4 +1,4 @@
-package samplers_test
+package catalog_test
 
 import (
 	"testing"

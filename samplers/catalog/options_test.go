@@ -1,17 +1,16 @@
-package samplers_test
+package catalog_test
 
 import (
 	"encoding/json"
 	"math"
-	"slices"
 	"strings"
 	"testing"
 
+	"mdmgen/internal/lawstest"
 	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
-	"mdmgen/samplers/plan"
 	"mdmgen/samplers/rank"
 	"mdmgen/samplers/remask"
 	"mdmgen/samplers/schedule"
@@ -46,7 +45,7 @@ func TestDefaults(t *testing.T) {
 			continue
 		}
 		got := s.Settings()
-		if float64(*got.T) != test.T || float64(*got.Delta) != test.delta || got.Noise != test.noise || got.Finish != "denoise" || !method(t, s).Denoise {
+		if float64(*got.T) != test.T || float64(*got.Delta) != test.delta || got.Noise != test.noise || got.Finish != "denoise" || !lawstest.Method(t, s).Denoise {
 			t.Errorf("%s: T %v, delta %v, noise %q, finish %q; want %v, %v, %q", test.name, *got.T, *got.Delta, got.Noise, got.Finish, test.T, test.delta, test.noise)
 		}
 		steps, ok := s.Grid()
@@ -54,7 +53,7 @@ func TestDefaults(t *testing.T) {
 			t.Errorf("%s: %d steps", test.name, got.Steps)
 		}
 	}
-	s := mustNew(t, catalog.Options{})
+	s := lawstest.New(t, catalog.Options{})
 	if got := s.Settings(); got.Sampler != "fhs" || got.T != nil || got.Steps != 0 || got.Finish != "" {
 		t.Errorf("fhs: settings %+v", got)
 	}
@@ -108,7 +107,7 @@ func TestSettingsJSON(t *testing.T) {
 // TestOptionErrors checks that invalid options, and those that a sampler does not use, are rejected with
 // one line that names them. TestEveryOption covers words and numbers that are not values of an option.
 func TestOptionErrors(t *testing.T) {
-	spec := newHashNet(false).Spec()
+	spec := lawstest.NewHashNet(false).Spec()
 	for _, test := range []struct {
 		o    catalog.Options
 		want string
@@ -168,83 +167,6 @@ func TestOptionErrors(t *testing.T) {
 	reftest.Fails(t, reftest.Err(catalog.New(catalog.Options{Sampler: "euler"}, samplers.Spec{Noise: "pink"})), "", "a model with noise pink was accepted")
 }
 
-// TestDescriptors checks that every sampler has a complete description, that its names are found,
-// and that all its flags exist.
-func TestDescriptors(t *testing.T) {
-	seen := make(map[string]bool)
-	for _, d := range catalog.Descriptors() {
-		for _, name := range append([]string{d.Name}, d.Aliases...) {
-			if seen[name] {
-				t.Errorf("%s names two samplers", name)
-			}
-			seen[name] = true
-			if got, ok := catalog.Describe(name); !ok || got.Name != d.Name {
-				t.Errorf("%s is %q", name, got.Name)
-			}
-			if s := mustNew(t, catalog.Options{Sampler: name}); s.Settings().Sampler != d.Name {
-				t.Errorf("%s makes %s", name, s.Settings().Sampler)
-			}
-		}
-		if d.Summary == "" || d.Law == "" || d.Cost == "" || d.Source == "" {
-			t.Errorf("%s: something is missing: %+v", d.Name, d)
-		}
-		for _, f := range d.Flags {
-			if !slices.ContainsFunc(catalog.AllOptions(), func(o samplers.Option) bool { return o.Name == f }) {
-				t.Errorf("%s: flag %q does not exist", d.Name, f)
-			}
-		}
-		unused, err := catalog.Options{Sampler: d.Name}.Unused()
-		if err != nil || len(unused)+len(d.Flags) < len(catalog.AllOptions()) {
-			t.Errorf("%s: does not use %v, %v", d.Name, unused, err)
-		}
-	}
-	for _, o := range catalog.AllOptions() {
-		if !slices.ContainsFunc(catalog.Descriptors(), func(d catalog.Descriptor) bool { return slices.Contains(d.Flags, o.Name) }) {
-			t.Errorf("no sampler has the option %q", o.Name)
-		}
-	}
-	if _, ok := catalog.Describe("gibbs"); ok {
-		t.Error("gibbs was found")
-	}
-}
-
-// FuzzOptions checks that any text is rejected with one line, or makes a sampler whose plans reveal
-// or leave every free position once.
-func FuzzOptions(f *testing.F) {
-	f.Add("fhs", "", "", "", "", 0)
-	f.Add("ddpm", "lambda:1,0.5,0", "", "", "", 0)
-	f.Add("euler", "paper", "", "", "cosine", 7)
-	f.Add("parallel-fhs", "", "2,3", "", "", 0)
-	f.Add("ordered", "", "", "4,3,2,1,0", "", 0)
-	f.Add("matu", "theta:3,1,0.1", "", "", "", 0)
-	f.Add("tweedie", "cos2", "", "", "", 3)
-	f.Add("parallel-fhs", "", "1,4", "", "", 0)
-	f.Add("parallel-fhs", "", "profile", "", "", 2)
-	f.Add("fhs", "", "", "", "\n", 0)
-	f.Fuzz(func(t *testing.T, sampler, grid, sizes, order, noise string, steps int) {
-		s, err := catalog.New(catalog.Options{Sampler: sampler, Steps: min(steps, 1000), PlanOptions: catalog.PlanOptions{Grid: grid, Sizes: sizes, Order: order, Noise: noise}}, samplers.Spec{})
-		var p plan.Plan
-		if err == nil {
-			m, _ := s.Plan()
-			err = m.Plan(&p, draw.NewStream(1, 1), upTo(5))
-		}
-		if err != nil {
-			if strings.Contains(err.Error(), "\n") {
-				t.Errorf("error of several lines: %q", err)
-			}
-			return
-		}
-		all := slices.Clone(p.Left)
-		for _, b := range p.Blocks {
-			all = append(all, b.Positions...)
-		}
-		slices.Sort(all)
-		if !slices.Equal(all, upTo(5)) {
-			t.Errorf("positions %v", all)
-		}
-	})
-}
-
 // TestDefaultsWork makes every sampler with a grid, with each noise and each kind of grid, by name
 // only: no default may be rejected.
 func TestDefaultsWork(t *testing.T) {
@@ -258,6 +180,40 @@ func TestDefaultsWork(t *testing.T) {
 					reftest.Must(catalog.New(catalog.Options{Sampler: sampler, PlanOptions: catalog.PlanOptions{Grid: grid}}, samplers.Spec{Noise: noise, TimeConditioned: timed}))(t, sampler, grid, noise, timed)
 				}
 			}
+		}
+	}
+}
+
+// TestInfiniteT checks that the linear noise reaches T = ∞ at t = 1, and the exp noise never does.
+func TestInfiniteT(t *testing.T) {
+	inf := math.Inf(1)
+	reftest.OK(t, reftest.Err(catalog.New(catalog.Options{Sampler: "euler", Steps: 4, PlanOptions: catalog.PlanOptions{Noise: "linear", T: (*catalog.Theta)(&inf)}}, samplers.Spec{})), "euler, linear noise")
+	reftest.Fails(t, reftest.Err(catalog.New(catalog.Options{Sampler: "euler", Steps: 4, PlanOptions: catalog.PlanOptions{T: (*catalog.Theta)(&inf)}}, samplers.Spec{})), "", "euler, exp noise: an infinite T was accepted")
+	reftest.Fails(t, reftest.Err(catalog.New(catalog.Options{Sampler: "tau-leaping", PlanOptions: catalog.PlanOptions{Grid: "theta:inf,1,0.1"}}, samplers.Spec{})), "", "tau-leaping on a list: an infinite T was accepted")
+	timed := samplers.Spec{TimeConditioned: true}
+	reftest.Fails(t, reftest.Err(catalog.New(catalog.Options{Sampler: "tweedie", PlanOptions: catalog.PlanOptions{Grid: "lambda", T: (*catalog.Theta)(&inf)}}, timed)), "finite T", "time-conditioned")
+	timed.InfiniteSigma = true
+	reftest.OK(t, reftest.Err(catalog.New(catalog.Options{Sampler: "tweedie", PlanOptions: catalog.PlanOptions{Grid: "lambda", T: (*catalog.Theta)(&inf)}}, timed)), "time-conditioned with rows at infinity")
+}
+
+// TestDraftingCache checks that wino and look-ahead, which query other canvases than the
+// sequence's, are rejected with a cache, whose keys and values are of the sequence's canvas.
+// Options that were not set are not named.
+func TestDraftingCache(t *testing.T) {
+	const others = ": it also queries other canvases: "
+	for _, c := range []struct {
+		o    catalog.Options
+		spec samplers.Spec
+		want string
+	}{
+		{catalog.Options{Sampler: "wino", Cache: "dual"}, samplers.Spec{}, "cache dual cannot be combined with the sampler wino" + others + "choose another sampler"},
+		{catalog.Options{Sampler: "wino"}, samplers.Spec{BlockSize: 4}, "of a block-causal network cannot be combined with the sampler wino" + others + "choose another sampler"},
+		{catalog.Options{Sampler: "threshold", Lookahead: 2, Draw: draw.Settings{Temperature: new(0.0)}}, samplers.Spec{BlockSize: 4},
+			"of a block-causal network cannot be combined with the sampler threshold with lookahead" + others + "leave lookahead out"},
+	} {
+		c.o.BlockLength = 4
+		if _, err := catalog.New(c.o, c.spec); err == nil || !strings.HasSuffix(err.Error(), c.want) {
+			t.Errorf("%s, blocks of %d: error %v, want %s", c.o.Sampler, c.spec.BlockSize, err, c.want)
 		}
 	}
 }

@@ -1,7 +1,6 @@
-package samplers_test
+package layer_test
 
 import (
-	"context"
 	"math"
 	"slices"
 	"strings"
@@ -12,8 +11,6 @@ import (
 	"mdmgen/model/world"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
-	"mdmgen/samplers/draw"
-	"mdmgen/samplers/rank"
 )
 
 // rowOf returns the row of a masked position of a world's canvas after constraints and guidance, by
@@ -54,9 +51,9 @@ func normal(row []float64) []float64 {
 }
 
 // oneByOne returns the law over states of filling a canvas one position at a time, chosen uniformly, from rows.
-func oneByOne(w *world.World, rows rowOf, start []int) []float64 {
+func oneByOne(w *world.World, states int, rows rowOf, start []int) []float64 {
 	spec := w.Spec()
-	return lawstest.Outcomes(states(w), func(pick func([]float64) int) int {
+	return lawstest.Outcomes(states, func(pick func([]float64) int) int {
 		canvas := slices.Clone(start)
 		for free := spec.Masked(canvas); free != nil; free = spec.Masked(canvas) {
 			l := free[pick(slices.Repeat([]float64{1 / float64(len(free))}, len(free)))]
@@ -129,14 +126,14 @@ func TestConstrainedLaws(t *testing.T) {
 			return append([]int{1}, canvas[1:]...)
 		})},
 	}
-	w := openWorld(t, slices.Index(worldNames, "markov3-exact"))
+	w, theory := lawstest.Open(t, "markov3-exact")
 	for _, test := range tests {
-		law := oneByOne(w, test.row(plainRow(w), test.canvas), test.canvas)
+		law := oneByOne(w, theory.States, test.row(plainRow(w), test.canvas), test.canvas)
 		for _, o := range []catalog.Options{{}, {Lookahead: 3}, {Sampler: "ordered", PlanOptions: catalog.PlanOptions{Order: "random"}}} {
 			test.change(&o)
-			s := newSampler(t, w, o)
-			got := sampleFrom(t, w, w, test.canvas, config(w, s, 11), fewerDraws)
-			fits(t, got.states, law, familyLevel/float64(3*len(tests)), test.name, s)
+			s := lawstest.NewFor(t, o, w.Spec())
+			got := lawstest.SampleFrom(t, w, w, test.canvas, samplers.Config{Method: s, Seed: 11, Batch: 64}, lawstest.FewerDraws)
+			lawstest.Fits(t, got.States, law, lawstest.FamilyLevel/float64(3*len(tests)), test.name, s)
 			if changes := !strings.HasSuffix(test.name, "prompt") || o.Guidance != 0; s.Settings().ChangesLaw != changes {
 				t.Errorf("%s: the record says of a change %t", test.name, !changes)
 			}
@@ -157,7 +154,7 @@ func holds(text []int, word ...int) bool {
 // TestBannedWords checks that with samplers that reveal several positions per call, banned words do
 // not occur, nothing stays masked, and no end comes too early.
 func TestBannedWords(t *testing.T) {
-	net := newHashNet(false)
+	net := lawstest.NewHashNet(false)
 	words := [][]int{{1, 2}, {3, 3}, {5}, {0, 1, 0}}
 	refused := 0
 	for _, o := range []catalog.Options{
@@ -167,13 +164,13 @@ func TestBannedWords(t *testing.T) {
 		{Sampler: "tweedie", Steps: 2, PlanOptions: catalog.PlanOptions{Grid: "lambda"}, LayerOptions: catalog.LayerOptions{BlockLength: 7}}, {Sampler: "parallel-fhs", Steps: 1, LayerOptions: catalog.LayerOptions{BlockLength: 10, MaxLength: 90}},
 	} {
 		o.BadWordsIDs, o.MinLength, o.Stop = "1 2,3 3,5,0 1 0", 5, new(0)
-		cfg := net.config(mustNew(t, o), 3)
+		cfg := lawstest.Config(lawstest.New(t, o), 3)
 		cfg.OnStep = func(s samplers.Step) {
 			if s.Finish {
 				refused++
 			}
 		}
-		got, _ := collect(t, net, repeat(append([]int{3}, slices.Repeat([]int{6}, 40)...), 10), cfg)
+		got, _ := lawstest.Collect(t, net, samplers.Copies(append([]int{3}, slices.Repeat([]int{6}, 40)...), 0, 10), cfg)
 		for _, r := range got {
 			for _, word := range words {
 				if holds(r.IDs, word...) {
@@ -187,93 +184,11 @@ func TestBannedWords(t *testing.T) {
 				t.Errorf("%+v: %d positions: %v", o, n, r.IDs)
 			}
 		}
-		if net.bad != "" {
-			t.Errorf("%+v: %s", o, net.bad)
+		if net.Bad != "" {
+			t.Errorf("%+v: %s", o, net.Bad)
 		}
 	}
 	if refused == 0 {
 		t.Error("no token was ever refused: the test shows nothing")
-	}
-}
-
-// TestGrowing checks that a canvas grows by blocks until the end is drawn or the length is reached.
-// From left to right this equals a canvas of the whole length. The growth of one canvas does not
-// depend on others, and options without growth are rejected.
-func TestGrowing(t *testing.T) {
-	net := newHashNet(false)
-	const m = 6
-	run := func(o catalog.Options, batch int, canvas ...int) map[uint64]samplers.Result {
-		t.Helper()
-		s := mustNew(t, o)
-		cfg := net.config(s, batch)
-		length := make(map[uint64]int)
-		cfg.OnStep = func(s samplers.Step) { length[s.Index] += s.Grown }
-		out, _ := collect(t, net, repeat(canvas, 30), cfg)
-		for i, r := range out {
-			if len(canvas)+length[i] != len(r.IDs) || r.Left > 0 || r.Calls > s.MostCalls(net.Spec(), canvas) {
-				t.Errorf("%+v: %d and %d positions became %+v", o, len(canvas), length[i], r)
-			}
-		}
-		return out
-	}
-	for _, o := range []catalog.Options{{}, {Lookahead: 3}, {Sampler: "uniformization", Steps: 4}, {Sampler: "tweedie", Steps: 2, PlanOptions: catalog.PlanOptions{Grid: "lambda"}}, {Sampler: "threshold"}, {Sampler: "confidence", Steps: 2, RankOptions: catalog.RankOptions{Score: rank.ByMargin}},
-		{Sampler: "remdm", Steps: 5}, {LayerOptions: catalog.LayerOptions{Correct: "gibbs:1x2"}}, {Sampler: "threshold", LayerOptions: catalog.LayerOptions{Guidance: 1}}} {
-		o.BlockLength, o.MaxLength, o.Stop = 4, 18, new(3)
-		lengths := make(map[int]int)
-		got := run(o, 1, 1, 3, m, m, m, m)
-		for _, r := range got {
-			n := len(r.IDs)
-			lengths[n]++
-			stop := slices.Index(r.IDs[2:], 3) // the given one ends nothing
-			if n != 6 && n != 10 && n != 14 && n != 18 || stop < 0 && n != 18 || stop >= 0 && 2+stop < n-4 {
-				t.Errorf("%+v: %v", o, r.IDs)
-			}
-		}
-		if len(lengths) < 3 {
-			t.Errorf("%+v: only lengths %v", o, lengths)
-		}
-		if !sameIDs(run(o, 7, 1, 3, m, m, m, m), got) {
-			t.Errorf("%+v: other samples in a batch", o)
-		}
-	}
-	for canvas, want := range map[string][]int{"max-length is 18": slices.Repeat([]int{m}, 19), "ends with given tokens": {m, m, 1}} {
-		s := mustNew(t, catalog.Options{LayerOptions: catalog.LayerOptions{BlockLength: 4, Stop: new(3), MaxLength: 18}})
-		reftest.Fails(t, reftest.Err(last(newEngine(t, net, 1), t.Context(), samplers.Job{Canvas: want, Method: s})), canvas, want)
-	}
-}
-
-// certain is a network of four tokens that rules out token 0 after token 3, token 1 after MASK, and
-// all but token 1 after token 2.
-type certain struct{}
-
-func (certain) Spec() samplers.Spec {
-	return samplers.Spec{Vocabulary: draw.Vocabulary{Columns: 4, Mask: 4}}
-}
-
-func (certain) Logits(_ context.Context, c samplers.Call) (out []float32, _ error) {
-	for i := range c.Counts {
-		row := []float32{0, 1, 0.5, 0.2}
-		never := map[int64][]int{2: {0, 2, 3}, 3: {0}, 4: {1}}
-		for _, a := range never[c.IDs[i*c.Length()]] {
-			row[a] = float32(math.Inf(-1))
-		}
-		out = append(out, row...)
-	}
-	return out, nil
-}
-
-// TestGuidanceOfImpossible checks that a token that is impossible on either canvas is impossible
-// under guidance.
-func TestGuidanceOfImpossible(t *testing.T) {
-	for _, w := range []float64{-1, -0.5, 0.5, 2} {
-		s := made(t, catalog.Options{LayerOptions: catalog.LayerOptions{Guidance: w}}, certain{}.Spec())
-		counts := make([]int, 4)
-		if _, err := samplers.Sample(t.Context(), certain{}, repeat([]int{3, 4}, 200), samplers.Config{Method: s}, func(r samplers.Result) error {
-			counts[r.IDs[1]]++
-			return nil
-		}); err != nil || counts[0]+counts[1] > 0 || counts[2] == 0 || counts[3] == 0 {
-			t.Errorf("guidance %v: %v of each token, error %v", w, counts, err)
-		}
-		reftest.Fails(t, reftest.Err(samplers.Fill(t.Context(), certain{}, []int{2, 4}, s, 1)), "every token has probability 0 on one of the two canvases: leave guidance out", "no token is possible on both", w)
 	}
 }

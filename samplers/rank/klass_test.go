@@ -1,4 +1,4 @@
-package samplers_test
+package rank_test
 
 import (
 	"math"
@@ -71,13 +71,13 @@ func TestStable(t *testing.T) {
 			if rule.block < d {
 				o.BlockLength = rule.block
 			}
-			s := newSampler(t, w, o)
+			s := lawstest.NewFor(t, o, w.Spec())
 			law := rule.law(theory)
-			outcomes, calls, err := s.Outcomes(t.Context(), w, allMask(w), 1e6)
+			outcomes, calls, err := s.Outcomes(t.Context(), w, lawstest.AllMask(w), 1e6)
 			reftest.OK(t, err)
 			saved = max(saved, float64(d)-calls)
-			outcomesFit(t, w, outcomes, law, name, rule)
-			fits(t, sampleMany(t, w, s, 7, fewerDraws).states, law, familyLevel/8, name, rule)
+			lawstest.OutcomesFit(t, w, outcomes, law, name, rule)
+			lawstest.Fits(t, lawstest.Sample(t, w, s, 7, lawstest.FewerDraws).States, law, lawstest.FamilyLevel/8, name, rule)
 		}
 	}
 	if saved < 0.1 {

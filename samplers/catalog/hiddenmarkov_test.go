@@ -1,4 +1,4 @@
-package samplers_test
+package catalog_test
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"mdmgen/internal/lawstest"
 	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
@@ -169,7 +170,7 @@ func TestHiddenMarkov(t *testing.T) {
 	reftest.Long(t)
 	t.Parallel()
 	const length, n = 64, 500
-	c := newLetterChain(string(reftest.Must(os.ReadFile(filepath.Join("..", "examples", "tale.txt")))(t)), length)
+	c := newLetterChain(string(reftest.Must(os.ReadFile(filepath.Join("..", "..", "examples", "tale.txt")))(t)), length)
 	floor, truth := c.judge(c.texts(n, length, rand.New(rand.NewPCG(1, 2))))
 	t.Logf("| the chain itself | | %.3f | %.2f |", floor, truth)
 	const (
@@ -200,14 +201,14 @@ func TestHiddenMarkov(t *testing.T) {
 		{"klass threshold=0.2 kl-threshold=0.1", catalog.Options{Sampler: "klass", Steps: 64, RankOptions: catalog.RankOptions{Threshold: 0.2, KLThreshold: 0.1}}, sharp},
 		{"wino threshold=0.2 threshold-back=0.1", catalog.Options{Sampler: "wino", RankOptions: catalog.RankOptions{Threshold: 0.2}, RemaskOptions: catalog.RemaskOptions{ThresholdBack: 0.1}, LayerOptions: catalog.LayerOptions{BlockLength: 16}}, sharp},
 	} {
-		s := made(t, test.options, c.Spec())
+		s := lawstest.NewFor(t, test.options, c.Spec())
 		n := n
 		if test.want == sharp && !testing.Verbose() {
 			n = 100 // a tenth of a nat or more from the limit; the page has the values of 500
 		}
 		var texts [][]int
 		calls, rows := 0, 0
-		if _, err := samplers.Sample(t.Context(), c, repeat(slices.Repeat([]int{letters}, length), n), configOf(s, samplers.Config{Seed: 5, Batch: 64}), func(r samplers.Result) error {
+		if _, err := samplers.Sample(t.Context(), c, samplers.Copies(slices.Repeat([]int{letters}, length), 0, n), samplers.Config{Method: s, Seed: 5, Batch: 64}, func(r samplers.Result) error {
 			texts = append(texts, r.IDs)
 			calls, rows = calls+r.Calls+r.FinishCalls, rows+r.Rows
 			return nil
