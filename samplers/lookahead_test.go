@@ -34,7 +34,7 @@ func TestLookaheadMemory(t *testing.T) {
 		canvas[l] = 1
 	}
 	for batch, want := range map[int]int{1: 32, 2: 32, 33: 33} {
-		net := &counting{Near: lawstest.Near{lawstest.NewHashNet(false), 0}}
+		net := &counting{Near: lawstest.NewHashNet(false).Near(0)}
 		plain, _ := lawstest.Collect(t, net, samplers.Copies(canvas, 0, 40), samplers.Config{Method: lawstest.New(t, catalog.Options{By: draw.ByGumbel}), Batch: batch})
 		net.most = 0
 		got, _ := lawstest.Collect(t, net, samplers.Copies(canvas, 0, 40), samplers.Config{Method: lawstest.New(t, catalog.Options{Lookahead: 36}), Batch: batch})
@@ -50,7 +50,7 @@ func TestLookaheadEngine(t *testing.T) {
 	var guided catalog.Options
 	guided.Guidance = 1
 	for name, o := range map[string]catalog.Options{"look-ahead": {Lookahead: 8}, "guidance": guided} {
-		net := &counting{Near: lawstest.Near{lawstest.NewHashNet(false), 0}}
+		net := &counting{Near: lawstest.NewHashNet(false).Near(0)}
 		canvas, s := slices.Repeat([]int{6}, 24), lawstest.NewFor(t, o, net.Spec())
 		want, _ := lawstest.Collect(t, net, samplers.Copies(canvas, 0, 1), samplers.Config{Method: s, Seed: 3})
 		most := net.most

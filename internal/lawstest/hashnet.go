@@ -83,12 +83,15 @@ func (n *HashNet) Logits(_ context.Context, c samplers.Call) ([]float32, error) 
 // NewHashNet returns a network of seven columns, one of which, 4, is never drawn, and MASK 6.
 func NewHashNet(timed bool) *HashNet { return &HashNet{Columns: 7, Mask: 6, Timed: timed} }
 
-// Near is a network whose rows depend only on the last Far tokens to the left, so that drafts
-// are often right.
+// Near is a network whose rows depend only on the last far tokens to the left, so that drafts are
+// often right.
 type Near struct {
 	*HashNet
-	Far int
+	far int
 }
+
+// Near returns a network with rows of this one.
+func (n *HashNet) Near(far int) Near { return Near{n, far} }
 
 // Logits asks the network once per row.
 func (n Near) Logits(ctx context.Context, c samplers.Call) ([]float32, error) {
@@ -97,7 +100,7 @@ func (n Near) Logits(ctx context.Context, c samplers.Call) ([]float32, error) {
 	for r, k := range c.Counts {
 		for _, l := range rest[:k] {
 			one := samplers.Call{IDs: slices.Repeat([]int64{int64(n.Mask)}, length), Positions: []int64{l}, Counts: []int{1}}
-			for m := max(int(l)-n.Far, 0); m < int(l); m++ {
+			for m := max(int(l)-n.far, 0); m < int(l); m++ {
 				one.IDs[m] = c.IDs[r*length+m]
 			}
 			if c.Sigma != nil {

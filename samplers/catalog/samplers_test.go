@@ -1,6 +1,7 @@
 package catalog_test
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"testing"
@@ -13,7 +14,7 @@ import (
 )
 
 // TestDescriptors checks that every sampler has a complete description, that its names are found,
-// and that all its flags exist.
+// that all its flags exist, and that it is among those of which tests check what all have in common.
 func TestDescriptors(t *testing.T) {
 	seen := make(map[string]bool)
 	for _, d := range catalog.Descriptors() {
@@ -28,6 +29,13 @@ func TestDescriptors(t *testing.T) {
 			if s := lawstest.New(t, catalog.Options{Sampler: name}); s.Settings().Sampler != d.Name {
 				t.Errorf("%s makes %s", name, s.Settings().Sampler)
 			}
+		}
+		tested := lawstest.Unplanned()
+		if lawstest.New(t, catalog.Options{Sampler: d.Name}).Planned() {
+			tested = lawstest.Planned
+		}
+		if !slices.ContainsFunc(tested, func(o catalog.Options) bool { return cmp.Or(o.Sampler, "fhs") == d.Name }) {
+			t.Errorf("%s is not among the samplers of lawstest", d.Name)
 		}
 		if d.Summary == "" || d.Law == "" || d.Cost == "" || d.Source == "" {
 			t.Errorf("%s: something is missing: %+v", d.Name, d)

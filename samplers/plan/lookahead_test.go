@@ -44,7 +44,7 @@ func TestLookaheadOnNetworks(t *testing.T) {
 	t.Parallel()
 	for _, timed := range []bool{false, true} {
 		hash := lawstest.NewHashNet(timed)
-		for far, net := range []samplers.Network{lawstest.Near{hash, 0}, lawstest.Near{hash, 1}, hash} {
+		for far, net := range []samplers.Network{hash.Near(0), hash.Near(1), hash} {
 			for _, o := range lookers {
 				want, _ := lawstest.Collect(t, net, slices.Values(lawstest.Mixed()), samplers.Config{Method: lawstest.NewFor(t, o, net.Spec()), Seed: 9, Batch: 8})
 				for _, o.Lookahead = range []int{2, 3, 16, 64} {
@@ -73,7 +73,7 @@ func TestLookaheadRounds(t *testing.T) {
 	for _, k := range lookaheads {
 		s := lawstest.New(t, catalog.Options{Lookahead: k})
 		for far, want := range []int{1 + (d-1+k-1)/k, d} {
-			net := lawstest.Near{lawstest.NewHashNet(false), far}
+			net := lawstest.NewHashNet(false).Near(far)
 			steps, tokens := 0, 0
 			cfg := samplers.Config{Method: s, Seed: 2, Batch: 1, OnStep: func(x samplers.Step) {
 				steps++

@@ -38,7 +38,7 @@ func TestForeseen(t *testing.T) {
 	t.Parallel()
 	for _, timed := range []bool{false, true} {
 		hash := lawstest.NewHashNet(timed)
-		for far, net := range []samplers.Network{lawstest.Near{hash, 0}, lawstest.Near{hash, 1}, hash} {
+		for far, net := range []samplers.Network{hash.Near(0), hash.Near(1), hash} {
 			for _, o := range foreseers() {
 				want, _ := lawstest.Collect(t, net, slices.Values(lawstest.Mixed()), samplers.Config{Method: lawstest.NewFor(t, o, net.Spec()), Seed: 9, Batch: 8})
 				for _, o.Lookahead = range []int{2, 4, 16} {
@@ -68,7 +68,7 @@ func TestForeseen(t *testing.T) {
 // every draft is right: the first call has no drafts, and each other call as many canvases as allowed.
 func TestForeseenRounds(t *testing.T) {
 	const d = 40
-	net := lawstest.Near{lawstest.NewHashNet(false), 0}
+	net := lawstest.NewHashNet(false).Near(0)
 	for _, k := range []int{1, 2, 4, 8, 16} {
 		s := lawstest.New(t, catalog.Options{Sampler: "confidence", Steps: d, Lookahead: k, Draw: draw.Settings{Temperature: new(0.0)}})
 		got, totals := lawstest.Collect(t, net, samplers.Copies(slices.Repeat([]int{6}, d), 0, 1), samplers.Config{Method: s, Seed: 2, Batch: 1})
