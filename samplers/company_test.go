@@ -167,14 +167,7 @@ func TestPanicIsTheCallers(t *testing.T) {
 		"ask":   scripted{func(*samplers.Ask) { panic("oh no") }, nil},
 		"take":  scripted{one, func(*samplers.Edit) { panic("oh no") }},
 	} {
-		var wait sync.WaitGroup
-		for i := range 3 {
-			wait.Go(func() {
-				if _, err := lawstest.Last(e, context.Background(), samplers.Job{Method: plan.NewFHS(0), Canvas: []int{6, 6, 6}, Index: uint64(i)}); err != nil {
-					t.Errorf("%s: a job in its company: %v", name, err)
-				}
-			})
-		}
+		wait := accompany(t, e, name)
 		func() {
 			defer func() {
 				if p := fmt.Sprint(recover()); !strings.Contains(p, "oh no") || !strings.Contains(p, "company_test.go") {
@@ -184,7 +177,7 @@ func TestPanicIsTheCallers(t *testing.T) {
 			_, err := lawstest.Last(e, context.Background(), samplers.Job{Canvas: []int{6, 6, 6}, Method: method})
 			t.Errorf("%s: no panic; error %v", name, err)
 		}()
-		wait.Wait()
+		wait()
 	}
 }
 

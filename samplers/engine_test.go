@@ -239,12 +239,9 @@ func (shiftNet) Logits(_ context.Context, c samplers.Call) ([]float32, error) {
 
 func TestShift(t *testing.T) {
 	cfg := samplers.Config{Method: plan.NewFHS(0), Batch: 2}
-	got, _ := lawstest.Collect(t, shiftNet{true}, samplers.Copies([]int{5, 8, 8, 8}, 0, 3), cfg)
-	if want := []int{5, 0, 1, 2}; !slices.Equal(got[1].IDs, want) {
-		t.Errorf("shifted: %v, want %v", got[1].IDs, want)
-	}
-	got, _ = lawstest.Collect(t, shiftNet{false}, samplers.Copies([]int{5, 8, 8, 8}, 0, 3), cfg)
-	if want := []int{5, 1, 2, 3}; !slices.Equal(got[1].IDs, want) {
-		t.Errorf("unshifted: %v, want %v", got[1].IDs, want)
+	for shift, want := range map[bool][]int{true: {5, 0, 1, 2}, false: {5, 1, 2, 3}} {
+		if got, _ := lawstest.Collect(t, shiftNet{shift}, samplers.Copies([]int{5, 8, 8, 8}, 0, 3), cfg); !slices.Equal(got[1].IDs, want) {
+			t.Errorf("shifted %t: %v, want %v", shift, got[1].IDs, want)
+		}
 	}
 }

@@ -99,20 +99,26 @@ func TestFaultsStayWithTheirJob(t *testing.T) {
 		if test.step.ask != nil {
 			job.Canvas, job.Method = free, scripted{test.step.ask, test.step.take}
 		}
-		var wait sync.WaitGroup
-		for i := range 3 {
-			wait.Go(func() {
-				if _, err := lawstest.Last(e, context.Background(), samplers.Job{Method: plan.NewFHS(0), Canvas: free, Index: uint64(i)}); err != nil {
-					t.Errorf("%s: a job in its company: %v", test.name, err)
-				}
-			})
-		}
+		wait := accompany(t, e, test.name)
 		_, err := lawstest.Last(e, context.Background(), job)
 		if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), "sequence 5") {
 			t.Errorf("%s: error %v, want one with %q", test.name, err, test.want)
 		}
-		wait.Wait()
+		wait()
 	}
+}
+
+// accompany starts three jobs, which must finish, and returns a function that waits for them.
+func accompany(t *testing.T, e *samplers.Engine, name string) func() {
+	var wait sync.WaitGroup
+	for i := range 3 {
+		wait.Go(func() {
+			if _, err := lawstest.Last(e, context.Background(), samplers.Job{Method: plan.NewFHS(0), Canvas: []int{6, 6, 6}, Index: uint64(i)}); err != nil {
+				t.Errorf("%s: a job in its company: %v", name, err)
+			}
+		})
+	}
+	return wait.Wait
 }
 
 // scripted is a method of one call.

@@ -36,7 +36,7 @@ func TestBounds(t *testing.T) {
 			file, w := lawstest.Open(t, name)
 			all := newEnumerator(w)
 			for _, o := range settings(w.D) {
-				s := newSampler(t, o, file)
+				s := lawstest.NewFor(t, o, file.Spec())
 				is, e := distances(t, w, s), all.of(t, s)
 				apart := reftest.Must(s.Collision(w.D))(t)
 				rising := func(x ...float64) bool {
@@ -64,7 +64,7 @@ func TestEqual(t *testing.T) {
 	file, w := lawstest.Open(t, "theorem5-point3")
 	all := newEnumerator(w)
 	for _, o := range settings(w.D) {
-		s := newSampler(t, o, file)
+		s := lawstest.NewFor(t, o, file.Spec())
 		is, e := distances(t, w, s), all.of(t, s)
 		if math.Abs(is.tv-e.blocks.tv) > 1e-12 || math.Abs(is.kl-e.plan.kl) > 1e-12 {
 			t.Errorf("%s: %+v, bounds %+v", s, is, e)
@@ -74,11 +74,11 @@ func TestEqual(t *testing.T) {
 		file, w := lawstest.Open(t, name)
 		all := newEnumerator(w)
 		for _, o := range []catalog.Options{{}, {Sampler: "ordered", PlanOptions: catalog.PlanOptions{Order: "random"}}, {Sampler: "parallel-fhs", Steps: w.D}} {
-			if e := all.of(t, newSampler(t, o, file)); e.blocks.tv > 1e-12 || e.plan.kl > 1e-12 {
+			if e := all.of(t, lawstest.NewFor(t, o, file.Spec())); e.blocks.tv > 1e-12 || e.plan.kl > 1e-12 {
 				t.Errorf("%s %+v: %+v", name, o, e)
 			}
 		}
-		once := newSampler(t, catalog.Options{Sampler: "parallel-fhs", Steps: 1}, file)
+		once := lawstest.NewFor(t, catalog.Options{Sampler: "parallel-fhs", Steps: 1}, file.Spec())
 		is, e := distances(t, w, once), all.of(t, once)
 		if strings.HasSuffix(name, "-exact") && (math.Abs(is.tv-e.plan.tv) > 1e-12 || math.Abs(is.kl-e.plan.kl) > 1e-12) {
 			t.Errorf("%s in one call: %+v, bounds %+v", name, is, e)

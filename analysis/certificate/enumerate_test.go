@@ -12,7 +12,6 @@ import (
 
 	"mdmgen/analysis/laws"
 	"mdmgen/internal/reftest"
-	"mdmgen/model/world"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 )
@@ -49,11 +48,6 @@ func settings(d int) []catalog.Options {
 		}
 	}
 	return out
-}
-
-func newSampler(t testing.TB, o catalog.Options, w *world.World) *catalog.Sampler {
-	t.Helper()
-	return reftest.Must(catalog.New(o, w.Spec()))(t)
 }
 
 // patterns returns the ways in which a sampler may cut an order of d positions into blocks, by their

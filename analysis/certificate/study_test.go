@@ -34,7 +34,7 @@ func drawing(t testing.TB, w *world.World, how draw.Settings) (out []*catalog.Sa
 		{Sampler: "uniformization", Steps: 4, PlanOptions: catalog.PlanOptions{T: (*catalog.Theta)(ptr(1)), Delta: (*catalog.Theta)(ptr(0.3))}}, {Sampler: "matu", Steps: 4, PlanOptions: catalog.PlanOptions{Finish: "leave"}}, {Sampler: "dmpm", Steps: 3},
 	} {
 		o.Draw = how
-		out = append(out, newSampler(t, o, w))
+		out = append(out, lawstest.NewFor(t, o, w.Spec()))
 	}
 	return out
 }
@@ -153,7 +153,7 @@ func TestCoverage(t *testing.T) {
 		var ss []*catalog.Sampler
 		var exact []pair
 		for _, n := range []int{1, 2, 4, 16, 64} {
-			s := newSampler(t, catalog.Options{Sampler: "tweedie", Steps: n, PlanOptions: catalog.PlanOptions{Grid: "lambda"}}, c.file)
+			s := lawstest.NewFor(t, catalog.Options{Sampler: "tweedie", Steps: n, PlanOptions: catalog.PlanOptions{Grid: "lambda"}}, c.file.Spec())
 			ss, exact = append(ss, s), append(exact, all.of(t, s).order)
 		}
 		counts := make([][4]int, len(ss))
@@ -201,7 +201,7 @@ func TestCurve(t *testing.T) {
 	file, _ := lawstest.Open(t, "markov4-sharp")
 	var ss []*catalog.Sampler
 	for n := 1; n <= 4096; n *= 4 {
-		ss = append(ss, newSampler(t, catalog.Options{Sampler: "tweedie", Steps: n, PlanOptions: catalog.PlanOptions{Grid: "lambda"}}, file))
+		ss = append(ss, lawstest.NewFor(t, catalog.Options{Sampler: "tweedie", Steps: n, PlanOptions: catalog.PlanOptions{Grid: "lambda"}}, file.Spec()))
 	}
 	cost := func(ss ...*catalog.Sampler) (calls, rows int) {
 		st := measured(t, file, blank(file), ss, certificate.Config{Runs: 8, Seed: 3, Batch: 4})
@@ -240,7 +240,7 @@ func TestEnded(t *testing.T) {
 // TestMistakes checks that invalid arguments are errors.
 func TestMistakes(t *testing.T) {
 	file, _ := lawstest.Open(t, "xor3-mixed")
-	fhs := newSampler(t, catalog.Options{}, file)
+	fhs := lawstest.NewFor(t, catalog.Options{}, file.Spec())
 	mask := file.Facts().MaskID
 	for name, c := range map[string]struct {
 		canvas []int
@@ -256,7 +256,7 @@ func TestMistakes(t *testing.T) {
 		"other sizes":  {[]int{mask, 0, mask}, catalog.Options{Sampler: "parallel-fhs", PlanOptions: catalog.PlanOptions{Sizes: "2,1"}}, certificate.Config{Runs: 1}, "sizes sum to 3"},
 		"wrong length": {[]int{mask, mask}, catalog.Options{}, certificate.Config{Runs: 1}, "need 3 ids"},
 	} {
-		reftest.Fails(t, reftest.Err(certificate.Measure(context.Background(), file, c.canvas, []*catalog.Sampler{fhs, newSampler(t, c.o, file)}, c.cfg)), c.want, name)
+		reftest.Fails(t, reftest.Err(certificate.Measure(context.Background(), file, c.canvas, []*catalog.Sampler{fhs, lawstest.NewFor(t, c.o, file.Spec())}, c.cfg)), c.want, name)
 	}
 	reftest.Fails(t, reftest.Err(certificate.Measure(context.Background(), file, blank(file), nil, certificate.Config{Runs: 1})), "", "no sampler is taken")
 }

@@ -9,7 +9,6 @@ import (
 	"mdmgen/model/world"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
-	"mdmgen/samplers/exact"
 )
 
 // FamilyLevel is the probability that at least one of the chi-square tests of a family fails although
@@ -106,9 +105,13 @@ func Fits(t testing.TB, counts []int, law []float64, level float64, of ...any) {
 	}
 }
 
-// OutcomesFit fails the test unless outcomes have a law and sum to 1.
-func OutcomesFit(t testing.TB, w *world.World, outcomes []exact.Outcome, law []float64, of ...any) {
+// HasLaw fails the test unless the outcomes of a sampler, asked of a network that may change the world's
+// rows, have a law over states and sum to 1, and samples fit it at a level. It returns the expected
+// calls, and how often samples masked a position again.
+func HasLaw(t testing.TB, net samplers.Network, w *world.World, s *catalog.Sampler, law []float64, level float64, of ...any) (calls float64, again int) {
 	t.Helper()
+	outcomes, calls, err := s.Outcomes(t.Context(), net, AllMask(w), 1e6)
+	reftest.OK(t, err, of...)
 	var sum float64
 	for _, x := range outcomes {
 		state := w.State(x.IDs)
@@ -119,4 +122,7 @@ func OutcomesFit(t testing.TB, w *world.World, outcomes []exact.Outcome, law []f
 	if math.Abs(sum-1) > 1e-12 {
 		t.Errorf("%v: outcomes add up to %v", of, sum)
 	}
+	cfg := samplers.Config{Method: s, Seed: 7, Batch: 64, OnStep: func(s samplers.Step) { again += len(s.Masked) }}
+	Fits(t, SampleFrom(t, net, w, AllMask(w), cfg, FewerDraws).States, law, level, of...)
+	return calls, again
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"mdmgen/internal/lawstest"
 	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/cache"
@@ -103,9 +104,9 @@ func TestAuditUnbiased(t *testing.T) {
 	const n = 300
 	for _, o := range []catalog.Options{{}, {Sampler: "parallel-fhs", Steps: 4}, {LayerOptions: catalog.LayerOptions{Guidance: 0.5}}, {Lookahead: 3}} {
 		o.Cache, o.Audit = "window:0/6", 1
-		whole, _ := fill(t, net, newSampler(t, net, o), canvas, n, samplers.Config{Batch: 16})
+		whole, _ := fill(t, net, lawstest.NewFor(t, o, net.Spec()), canvas, n, samplers.Config{Batch: 16})
 		o.Audit = 0.3
-		part, _ := fill(t, net, newSampler(t, net, o), canvas, n, samplers.Config{Batch: 16})
+		part, _ := fill(t, net, lawstest.NewFor(t, o, net.Spec()), canvas, n, samplers.Config{Batch: 16})
 		for i, of := range []func(*samplers.Audit) float64{func(a *samplers.Audit) float64 { return a.KL }, func(a *samplers.Audit) float64 { return a.TV }} {
 			var mean, squares, all float64
 			for k, r := range whole {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"mdmgen/internal/lawstest"
 	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/cache"
@@ -38,7 +39,7 @@ func TestRefused(t *testing.T) {
 	} {
 		reftest.Fails(t, reftest.Err(catalog.New(test.o, net.Spec())), test.want, test.o)
 	}
-	s := newSampler(t, net, catalog.Options{Cache: "auto"})
+	s := lawstest.NewFor(t, catalog.Options{Cache: "auto"}, net.Spec())
 	if set := s.Settings(); set.Cache != "window:8/64" || !set.ChangesLaw || s.Planned() {
 		t.Errorf("settings %+v", set)
 	}
@@ -50,6 +51,6 @@ type plain struct{ samplers.Network }
 func TestNetworkKeepsNothing(t *testing.T) {
 	t.Parallel()
 	net := newToy(3, 8)
-	s := newSampler(t, net, catalog.Options{Cache: "window:1"})
+	s := lawstest.NewFor(t, catalog.Options{Cache: "window:1"}, net.Spec())
 	reftest.Fails(t, reftest.Err(samplers.Fill(context.Background(), plain{net}, masks(net, 8), s, 1)), "cannot cache keys and values")
 }

@@ -3,6 +3,7 @@ package cache_test
 import (
 	"testing"
 
+	"mdmgen/internal/lawstest"
 	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
@@ -40,10 +41,10 @@ func TestEverythingAsked(t *testing.T) {
 	for _, net := range nets() {
 		canvas := masks(net, 12, 1, 0)
 		for name, o := range cases(net) {
-			want, _ := fill(t, net, newSampler(t, net, o), canvas, 10, samplers.Config{Batch: 4})
+			want, _ := fill(t, net, lawstest.NewFor(t, o, net.Spec()), canvas, 10, samplers.Config{Batch: 4})
 			for _, how := range []string{"window:20", "window:0/1"} {
 				o.Cache = how
-				if got, _ := fill(t, net, newSampler(t, net, o), canvas, 10, samplers.Config{Batch: 4}); !sameIDs(got, want) {
+				if got, _ := fill(t, net, lawstest.NewFor(t, o, net.Spec()), canvas, 10, samplers.Config{Batch: 4}); !lawstest.SameIDs(got, want) {
 					t.Errorf("%s, cache %s: other ids", name, how)
 				}
 			}
@@ -62,22 +63,22 @@ func TestCompany(t *testing.T) {
 				if o.Cache = how; how[0] != 'w' && o.BlockLength == 0 {
 					continue
 				}
-				s := newSampler(t, net, o)
+				s := lawstest.NewFor(t, o, net.Spec())
 				want, alone := fill(t, net, s, canvas, 12, samplers.Config{})
 				one := alone.MostKept
 				got, many := fill(t, net, s, canvas, 12, samplers.Config{Batch: 7})
-				if !sameIDs(got, want) || many.Positions != alone.Positions || many.MostKept > 7*one {
+				if !lawstest.SameIDs(got, want) || many.Positions != alone.Positions || many.MostKept > 7*one {
 					t.Errorf("%s, cache %s, batch 7: %d positions and %d of %d bytes, alone %d", name, how, many.Positions, many.MostKept, one, alone.Positions)
 				}
 				got, bounded := fill(t, net, s, canvas, 12, samplers.Config{Batch: 7, Keep: 2 * one})
-				if !sameIDs(got, want) || bounded.MostKept > 2*one {
+				if !lawstest.SameIDs(got, want) || bounded.MostKept > 2*one {
 					t.Errorf("%s, cache %s, bounded: %d bytes, one sequence has %d", name, how, bounded.MostKept, one)
 				}
-				if got, _ = fill(t, net, s, canvas, 12, samplers.Config{Batch: 3, Keep: 1}); !sameIDs(got, want) {
+				if got, _ = fill(t, net, s, canvas, 12, samplers.Config{Batch: 3, Keep: 1}); !lawstest.SameIDs(got, want) {
 					t.Errorf("%s, cache %s: other ids without memory", name, how)
 				}
 				o.Cache = ""
-				if _, all := fill(t, net, newSampler(t, net, o), canvas, 12, samplers.Config{}); name != "corrected" && o.Sampler != "threshold" && alone.Positions >= all.Positions {
+				if _, all := fill(t, net, lawstest.NewFor(t, o, net.Spec()), canvas, 12, samplers.Config{}); name != "corrected" && o.Sampler != "threshold" && alone.Positions >= all.Positions {
 					t.Errorf("%s, cache %s computes %d positions of %d", name, how, alone.Positions, all.Positions)
 				}
 			}
@@ -97,7 +98,7 @@ func TestBlocksAreFilled(t *testing.T) {
 		} {
 			for o.Steps = 3; o.Steps <= 12; o.Steps += 3 {
 				o.Cache, o.BlockLength = "dual", 4
-				out, _ := fill(t, net, newSampler(t, net, o), masks(net, 14, 1, 0), 4, samplers.Config{})
+				out, _ := fill(t, net, lawstest.NewFor(t, o, net.Spec()), masks(net, 14, 1, 0), 4, samplers.Config{})
 				for i, r := range out {
 					if r.Left > 0 {
 						t.Errorf("shift %t, %s %s %s, %d steps: %d masks are left in sample %d", net.shift, o.Sampler, o.Rule, o.Transfer, o.Steps, r.Left, i)
@@ -115,10 +116,10 @@ func TestAuditChangesNothing(t *testing.T) {
 		canvas := masks(net, 14, 1, 0)
 		for name, o := range cases(net) {
 			o.Cache = "window:1/6"
-			want, without := fill(t, net, newSampler(t, net, o), canvas, 10, samplers.Config{Batch: 4})
+			want, without := fill(t, net, lawstest.NewFor(t, o, net.Spec()), canvas, 10, samplers.Config{Batch: 4})
 			o.Audit = 0.5
-			got, with := fill(t, net, newSampler(t, net, o), canvas, 10, samplers.Config{Batch: 4})
-			if !sameIDs(got, want) || with.Positions != without.Positions || with.Rows != without.Rows {
+			got, with := fill(t, net, lawstest.NewFor(t, o, net.Spec()), canvas, 10, samplers.Config{Batch: 4})
+			if !lawstest.SameIDs(got, want) || with.Positions != without.Positions || with.Rows != without.Rows {
 				t.Errorf("%s: other ids, or %d positions in place of %d", name, with.Positions, without.Positions)
 			}
 		}

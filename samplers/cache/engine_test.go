@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"mdmgen/internal/lawstest"
 	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
@@ -21,7 +22,7 @@ func TestEngineFrees(t *testing.T) {
 	t.Parallel()
 	net := newToy(5, 20)
 	canvas := masks(net, 14, 1)
-	s := newSampler(t, net, catalog.Options{Cache: "window:1/6", Audit: 0.2, LayerOptions: catalog.LayerOptions{Guidance: 0.5}})
+	s := lawstest.NewFor(t, catalog.Options{Cache: "window:1/6", Audit: 0.2, LayerOptions: catalog.LayerOptions{Guidance: 0.5}}, net.Spec())
 	want, _ := fill(t, net, s, canvas, 16, samplers.Config{})
 	var calm atomic.Bool
 	poor := errors.New("no room")
@@ -80,7 +81,7 @@ func TestKilled(t *testing.T) {
 func testKilled(t *testing.T) {
 	net := newToy(5, 20)
 	canvas := masks(net, 14, 1)
-	s := newSampler(t, net, catalog.Options{Cache: "window:1/6", Lookahead: 2})
+	s := lawstest.NewFor(t, catalog.Options{Cache: "window:1/6", Lookahead: 2}, net.Spec())
 	want, alone := fill(t, net, s, canvas, 24, samplers.Config{})
 
 	e := reftest.Must(samplers.NewEngine(net, 8))(t)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"mdmgen/internal/lawstest"
 	"mdmgen/internal/orttest"
 	"mdmgen/internal/reftest"
 	"mdmgen/model"
@@ -24,16 +25,16 @@ func TestFamilies(t *testing.T) {
 		canvas := slices.Repeat([]int{net.Spec().Mask}, min(net.Facts().Length, 16))
 		canvas[0], canvas[5] = 3, 1
 		ids := func(how string, batch int, keep int64) map[uint64]samplers.Result {
-			out, totals := fill(t, net, newSampler(t, net, catalog.Options{Cache: how}), canvas, 8, samplers.Config{Batch: batch, Keep: keep})
+			out, totals := fill(t, net, lawstest.NewFor(t, catalog.Options{Cache: how}, net.Spec()), canvas, 8, samplers.Config{Batch: batch, Keep: keep})
 			if how != "" && totals.MostKept == 0 {
 				t.Errorf("%s, cache %s: nothing was ever kept", name, how)
 			}
 			return out
 		}
-		if !sameIDs(ids("window:99", 3, 0), ids("", 3, 0)) {
+		if !lawstest.SameIDs(ids("window:99", 3, 0), ids("", 3, 0)) {
 			t.Errorf("%s: other ids where everything is asked", name)
 		}
-		if alone := ids("window:1/8", 1, 0); !sameIDs(alone, ids("window:1/8", 5, 0)) || !sameIDs(alone, ids("window:1/8", 5, 1)) {
+		if alone := ids("window:1/8", 1, 0); !lawstest.SameIDs(alone, ids("window:1/8", 5, 0)) || !lawstest.SameIDs(alone, ids("window:1/8", 5, 1)) {
 			t.Errorf("%s: ids depend on company", name)
 		}
 	}
