@@ -34,15 +34,13 @@ func tiny(t testing.TB, name string) (model.Model, *likelihood.Evaluator) {
 	return m, reftest.Must(likelihood.New(m, likelihood.Options{}))(t)
 }
 
-func theta(x float64) *float64 { return &x }
-
 // grids returns Euler and Tweedie with several numbers of steps, from T = 6 to δ = 0.01.
 func grids(t testing.TB, finish string, steps ...int) []Case {
 	t.Helper()
 	var out []Case
 	for _, name := range []string{"euler", "tweedie"} {
 		for _, n := range steps {
-			s := reftest.Must(catalog.New(catalog.Options{Sampler: name, Steps: n, PlanOptions: catalog.PlanOptions{T: (*catalog.Theta)(theta(6)), Delta: (*catalog.Theta)(theta(0.01)), Grid: "lambda", Finish: finish}}, samplers.Spec{}))(t)
+			s := reftest.Must(catalog.New(catalog.Options{Sampler: name, Steps: n, PlanOptions: catalog.PlanOptions{T: new(catalog.Theta(6)), Delta: new(catalog.Theta(0.01)), Grid: "lambda", Finish: finish}}, samplers.Spec{}))(t)
 			out = append(out, Case{name, n, s})
 		}
 	}
@@ -50,16 +48,10 @@ func grids(t testing.TB, finish string, steps ...int) []Case {
 }
 
 // sequences returns all texts of a world.
-func sequences(w *world.World) []likelihood.Target {
-	f := w.Facts()
-	n := int(math.Round(math.Pow(float64(f.Columns), float64(f.Length))))
-	out := make([]likelihood.Target, n)
-	for i := range out {
-		ids, rest := make([]int, f.Length), i
-		for l := f.Length - 1; l >= 0; l-- {
-			ids[l], rest = rest%f.Columns, rest/f.Columns
-		}
-		out[i] = likelihood.Whole(ids)
+func sequences(w *world.World) (out []likelihood.Target) {
+	space := laws.NewSpace(w.Facts().Length, w.Facts().Columns)
+	for i := range space.Sequences {
+		out = append(out, likelihood.Whole(space.Sequence(i)))
 	}
 	return out
 }

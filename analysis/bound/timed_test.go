@@ -16,7 +16,7 @@ import (
 func TestTimedText(t *testing.T) {
 	m, e := openWorld(t, "timed3")
 	ts := sequences(m)
-	euler := asked(t, catalog.Options{Sampler: "euler", Steps: 4, PlanOptions: catalog.PlanOptions{T: (*catalog.Theta)(theta(5)), Delta: (*catalog.Theta)(theta(0.01))}})
+	euler := asked(t, catalog.Options{Sampler: "euler", Steps: 4, PlanOptions: catalog.PlanOptions{T: new(catalog.Theta(5)), Delta: new(catalog.Theta(0.01))}})
 	cfg := Config{Plans: 1500, Cases: []Case{euler, asked(t, catalog.Options{})}, Seed: 1}
 	r := reftest.Must(Text(context.Background(), m, e, ts, nil, cfg))(t)
 	checkForm(t, r)

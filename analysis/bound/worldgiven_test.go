@@ -30,7 +30,7 @@ func TestWorldGiven(t *testing.T) {
 		file, _ := lawstest.Open(t, name)
 		for _, sampler := range []string{"euler", "tweedie"} {
 			want := lawstest.LawOf(t, file, "uniform-4", sampler)
-			c := asked(t, catalog.Options{Sampler: sampler, Steps: 4, PlanOptions: catalog.PlanOptions{T: (*catalog.Theta)(theta(5)), Delta: (*catalog.Theta)(theta(0.01)), Grid: "uniform"}})
+			c := asked(t, catalog.Options{Sampler: sampler, Steps: 4, PlanOptions: catalog.PlanOptions{T: new(catalog.Theta(5)), Delta: new(catalog.Theta(0.01)), Grid: "uniform"}})
 			r := reftest.Must(World(context.Background(), reftest.Law(t, name), []Case{c}))(t)
 			near := func(what string, got, want float64) {
 				t.Helper()

@@ -16,8 +16,6 @@ import (
 	"mdmgen/samplers/catalog"
 )
 
-func ptr(x float64) *float64 { return &x }
-
 // settings returns options for every sampler with a plan and a uniform order, on many grids, for d
 // positions.
 func settings(d int) []catalog.Options {
@@ -35,7 +33,7 @@ func settings(d int) []catalog.Options {
 		for _, steps := range []int{1, 2, 6, 40} {
 			for _, grid := range []string{"uniform", "lambda", "cos2", "cosine", "paper"} {
 				for _, name := range []string{"euler", "tweedie", "tau-leaping", "dmpm", "matu"} {
-					o := catalog.Options{Sampler: name, Steps: steps, PlanOptions: catalog.PlanOptions{Grid: grid, Finish: finish, T: (*catalog.Theta)(ptr(4)), Delta: (*catalog.Theta)(ptr(0.05))}}
+					o := catalog.Options{Sampler: name, Steps: steps, PlanOptions: catalog.PlanOptions{Grid: grid, Finish: finish, T: new(catalog.Theta(4)), Delta: new(catalog.Theta(0.05))}}
 					out = append(out, o)
 					if name == "tau-leaping" {
 						o.Tau = "one"
@@ -43,7 +41,7 @@ func settings(d int) []catalog.Options {
 					}
 				}
 			}
-			out = append(out, catalog.Options{Sampler: "uniformization", Steps: steps, PlanOptions: catalog.PlanOptions{Finish: finish, T: (*catalog.Theta)(ptr(1)), Delta: (*catalog.Theta)(ptr(0.3))}},
+			out = append(out, catalog.Options{Sampler: "uniformization", Steps: steps, PlanOptions: catalog.PlanOptions{Finish: finish, T: new(catalog.Theta(1)), Delta: new(catalog.Theta(0.3))}},
 				catalog.Options{Sampler: "tweedie", Steps: steps, PlanOptions: catalog.PlanOptions{Grid: "lambda", Finish: finish}})
 		}
 	}

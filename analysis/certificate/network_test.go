@@ -24,7 +24,7 @@ func TestNetwork(t *testing.T) {
 	var ss []*catalog.Sampler
 	for _, o := range []catalog.Options{
 		{}, {Sampler: "parallel-fhs", Steps: 3}, {Sampler: "tweedie", Steps: 2, PlanOptions: catalog.PlanOptions{Grid: "lambda"}}, {Sampler: "tweedie", Steps: 16, PlanOptions: catalog.PlanOptions{Grid: "lambda"}},
-		{Sampler: "euler", Steps: 6, PlanOptions: catalog.PlanOptions{Noise: "exp"}}, {Sampler: "dmpm", Steps: 3, PlanOptions: catalog.PlanOptions{Noise: "exp"}}, {Sampler: "tau-leaping", Steps: 8, PlanOptions: catalog.PlanOptions{Noise: "exp", Finish: "leave", Delta: (*catalog.Theta)(ptr(0.2))}},
+		{Sampler: "euler", Steps: 6, PlanOptions: catalog.PlanOptions{Noise: "exp"}}, {Sampler: "dmpm", Steps: 3, PlanOptions: catalog.PlanOptions{Noise: "exp"}}, {Sampler: "tau-leaping", Steps: 8, PlanOptions: catalog.PlanOptions{Noise: "exp", Finish: "leave", Delta: new(catalog.Theta(0.2))}},
 	} {
 		ss = append(ss, reftest.Must(catalog.New(o, m.Spec()))(t))
 	}

@@ -18,10 +18,6 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-func blank(w *world.World) []int {
-	return slices.Repeat([]int{w.Facts().MaskID}, w.Facts().Length)
-}
-
 // some returns samplers of every kind.
 func some(t testing.TB, w *world.World) []*catalog.Sampler { return drawing(t, w, draw.Settings{}) }
 
@@ -29,9 +25,9 @@ func some(t testing.TB, w *world.World) []*catalog.Sampler { return drawing(t, w
 func drawing(t testing.TB, w *world.World, how draw.Settings) (out []*catalog.Sampler) {
 	for _, o := range []catalog.Options{
 		{}, {Sampler: "ordered", PlanOptions: catalog.PlanOptions{Order: "random"}}, {Sampler: "parallel-fhs", Steps: 1}, {Sampler: "parallel-fhs", Steps: 2}, {Sampler: "random-sizes", Steps: 2},
-		{Sampler: "tweedie", Steps: 2, PlanOptions: catalog.PlanOptions{Grid: "lambda"}}, {Sampler: "tweedie", Steps: 5, PlanOptions: catalog.PlanOptions{Grid: "cos2"}}, {Sampler: "tweedie", Steps: 3, PlanOptions: catalog.PlanOptions{Grid: "lambda", Delta: (*catalog.Theta)(ptr(0.3))}},
-		{Sampler: "euler", Steps: 4, PlanOptions: catalog.PlanOptions{T: (*catalog.Theta)(ptr(3))}}, {Sampler: "euler", Steps: 6, PlanOptions: catalog.PlanOptions{T: (*catalog.Theta)(ptr(3)), Finish: "leave"}}, {Sampler: "tau-leaping", Steps: 5, PlanOptions: catalog.PlanOptions{Tau: "one"}},
-		{Sampler: "uniformization", Steps: 4, PlanOptions: catalog.PlanOptions{T: (*catalog.Theta)(ptr(1)), Delta: (*catalog.Theta)(ptr(0.3))}}, {Sampler: "matu", Steps: 4, PlanOptions: catalog.PlanOptions{Finish: "leave"}}, {Sampler: "dmpm", Steps: 3},
+		{Sampler: "tweedie", Steps: 2, PlanOptions: catalog.PlanOptions{Grid: "lambda"}}, {Sampler: "tweedie", Steps: 5, PlanOptions: catalog.PlanOptions{Grid: "cos2"}}, {Sampler: "tweedie", Steps: 3, PlanOptions: catalog.PlanOptions{Grid: "lambda", Delta: new(catalog.Theta(0.3))}},
+		{Sampler: "euler", Steps: 4, PlanOptions: catalog.PlanOptions{T: new(catalog.Theta(3))}}, {Sampler: "euler", Steps: 6, PlanOptions: catalog.PlanOptions{T: new(catalog.Theta(3)), Finish: "leave"}}, {Sampler: "tau-leaping", Steps: 5, PlanOptions: catalog.PlanOptions{Tau: "one"}},
+		{Sampler: "uniformization", Steps: 4, PlanOptions: catalog.PlanOptions{T: new(catalog.Theta(1)), Delta: new(catalog.Theta(0.3))}}, {Sampler: "matu", Steps: 4, PlanOptions: catalog.PlanOptions{Finish: "leave"}}, {Sampler: "dmpm", Steps: 3},
 	} {
 		o.Draw = how
 		out = append(out, lawstest.NewFor(t, o, w.Spec()))
@@ -61,7 +57,7 @@ func TestEstimates(t *testing.T) {
 		file, w := lawstest.Open(t, name)
 		ss, all := some(t, file), newEnumerator(w)
 		for _, longest := range []int{0, 1} {
-			st := measured(t, file, blank(file), ss, certificate.Config{Runs: 1500, Seed: 5, Batch: 32, Longest: longest})
+			st := measured(t, file, lawstest.AllMask(file), ss, certificate.Config{Runs: 1500, Seed: 5, Batch: 32, Longest: longest})
 			// One call per position for 32 runs and all samplers.
 			if want := w.D * 47; st.Calls != want || st.Runs[7].Asked != w.D {
 				t.Errorf("%s: %d calls, %d canvases a run, want %d and %d", name, st.Calls, st.Runs[7].Asked, want, w.D)
@@ -81,7 +77,7 @@ func TestEstimates(t *testing.T) {
 // then infinite.
 func TestDraws(t *testing.T) {
 	file, w := lawstest.Open(t, "dirichlet3-noisy")
-	how := draw.Settings{Temperature: ptr(0.5), TopK: 2}
+	how := draw.Settings{Temperature: new(0.5), TopK: 2}
 	vocabulary := file.Spec().Vocabulary
 	categorical := reftest.Must(draw.NewCategorical(vocabulary, how))(t)
 	rows := slices.Clone(w.Rows(1))
@@ -97,7 +93,7 @@ func TestDraws(t *testing.T) {
 		copy(rows[at:at+w.V], p)
 	}
 	ss, all := drawing(t, file, how), enumeratorOf(w, rows)
-	st := measured(t, file, blank(file), ss, certificate.Config{Runs: 1500, Seed: 7, Batch: 32})
+	st := measured(t, file, lawstest.AllMask(file), ss, certificate.Config{Runs: 1500, Seed: 7, Batch: 32})
 	infinite := 0
 	for i, s := range ss {
 		got, want := st.Bound(i), all.of(t, s).measured(s, 0)
@@ -119,7 +115,7 @@ func TestDraws(t *testing.T) {
 func TestTimed(t *testing.T) {
 	file, w := lawstest.Open(t, "timed3")
 	ss := some(t, file)
-	st := measured(t, file, blank(file), ss, certificate.Config{Runs: 3000, Seed: 6, Batch: 64})
+	st := measured(t, file, lawstest.AllMask(file), ss, certificate.Config{Runs: 3000, Seed: 6, Batch: 64})
 	compared := 0
 	for i, s := range ss {
 		got := st.Bound(i)
@@ -149,7 +145,7 @@ func TestCoverage(t *testing.T) {
 		w    *laws.World
 		runs int
 	}{{markov, ofMarkov, 40}, {markov, ofMarkov, 8}, {sharp, law, 40}, {sharp, law, 8}} {
-		all, canvas := newEnumerator(c.w), blank(c.file)
+		all, canvas := newEnumerator(c.w), lawstest.AllMask(c.file)
 		var ss []*catalog.Sampler
 		var exact []pair
 		for _, n := range []int{1, 2, 4, 16, 64} {
@@ -183,7 +179,7 @@ func TestCoverage(t *testing.T) {
 func TestSameRun(t *testing.T) {
 	file, _ := lawstest.Open(t, "markov4-sharp")
 	ss := some(t, file)
-	canvas := blank(file)
+	canvas := lawstest.AllMask(file)
 	st := measured(t, file, canvas, ss, certificate.Config{Runs: 9, Seed: 3, Batch: 4})
 	for i, s := range ss {
 		one := measured(t, file, canvas, []*catalog.Sampler{s}, certificate.Config{Runs: 9, Seed: 3})
@@ -204,7 +200,7 @@ func TestCurve(t *testing.T) {
 		ss = append(ss, lawstest.NewFor(t, catalog.Options{Sampler: "tweedie", Steps: n, PlanOptions: catalog.PlanOptions{Grid: "lambda"}}, file.Spec()))
 	}
 	cost := func(ss ...*catalog.Sampler) (calls, rows int) {
-		st := measured(t, file, blank(file), ss, certificate.Config{Runs: 8, Seed: 3, Batch: 4})
+		st := measured(t, file, lawstest.AllMask(file), ss, certificate.Config{Runs: 8, Seed: 3, Batch: 4})
 		return st.Calls, st.Runs[0].Rows
 	}
 	calls, rows := cost(ss...)
@@ -219,7 +215,7 @@ func TestCurve(t *testing.T) {
 func TestEnded(t *testing.T) {
 	file, _ := lawstest.Open(t, "parity4-exact")
 	ss := some(t, file)
-	ctx, canvas := context.Background(), blank(file)
+	ctx, canvas := context.Background(), lawstest.AllMask(file)
 	whole := measured(t, file, canvas, ss, certificate.Config{Runs: 40, Seed: 2, Batch: 8})
 	stop := errors.New("stop")
 	if _, err := certificate.Measure(ctx, file, canvas, ss, certificate.Config{Runs: 40, Seed: 2, Batch: 8, OnRun: func(certificate.Run) error { return stop }}); !errors.Is(err, stop) {
@@ -248,15 +244,15 @@ func TestMistakes(t *testing.T) {
 		cfg    certificate.Config
 		want   string
 	}{
-		"no runs":      {blank(file), catalog.Options{}, certificate.Config{}, "0 runs"},
+		"no runs":      {lawstest.AllMask(file), catalog.Options{}, certificate.Config{}, "0 runs"},
 		"nothing free": {[]int{0, 1, 0}, catalog.Options{}, certificate.Config{Runs: 1}, "no free position"},
-		"an order":     {blank(file), catalog.Options{Sampler: "ordered"}, certificate.Config{Runs: 1}, "order is not uniform"},
-		"no plan":      {blank(file), catalog.Options{Sampler: "confidence"}, certificate.Config{Runs: 1}, "no plan"},
-		"other draws":  {blank(file), catalog.Options{Draw: draw.Settings{TopK: 1}}, certificate.Config{Runs: 1}, "different ways"},
+		"an order":     {lawstest.AllMask(file), catalog.Options{Sampler: "ordered"}, certificate.Config{Runs: 1}, "order is not uniform"},
+		"no plan":      {lawstest.AllMask(file), catalog.Options{Sampler: "confidence"}, certificate.Config{Runs: 1}, "no plan"},
+		"other draws":  {lawstest.AllMask(file), catalog.Options{Draw: draw.Settings{TopK: 1}}, certificate.Config{Runs: 1}, "different ways"},
 		"other sizes":  {[]int{mask, 0, mask}, catalog.Options{Sampler: "parallel-fhs", PlanOptions: catalog.PlanOptions{Sizes: "2,1"}}, certificate.Config{Runs: 1}, "sizes sum to 3"},
 		"wrong length": {[]int{mask, mask}, catalog.Options{}, certificate.Config{Runs: 1}, "need 3 ids"},
 	} {
 		reftest.Fails(t, reftest.Err(certificate.Measure(context.Background(), file, c.canvas, []*catalog.Sampler{fhs, lawstest.NewFor(t, c.o, file.Spec())}, c.cfg)), c.want, name)
 	}
-	reftest.Fails(t, reftest.Err(certificate.Measure(context.Background(), file, blank(file), nil, certificate.Config{Runs: 1})), "", "no sampler is taken")
+	reftest.Fails(t, reftest.Err(certificate.Measure(context.Background(), file, lawstest.AllMask(file), nil, certificate.Config{Runs: 1})), "", "no sampler is taken")
 }

@@ -5,22 +5,13 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+
 	"mdmgen/analysis/laws"
 	"mdmgen/internal/lawstest"
+	"mdmgen/internal/reftest"
 	"mdmgen/samplers/schedule"
 )
-
-func total(p []float64) float64 {
-	var s laws.Sum
-	for _, x := range p {
-		s.Add(x)
-	}
-	return s.Value()
-}
-
-func near(got, want, tol float64) bool {
-	return got == want || math.Abs(got-want) <= tol*max(1, math.Abs(want))
-}
 
 // TestIdentities checks on random worlds, as package bound does on the reference worlds, the
 // identities of every world: laws sum to 1, Proposition 2, the four forms of the NELBO, Theorem 4
@@ -28,19 +19,19 @@ func near(got, want, tol float64) bool {
 func TestIdentities(t *testing.T) {
 	check := func(t *testing.T, w *laws.World) {
 		fhs, nelbo := w.FHSLaw(), w.NELBO()
-		if got := total(fhs); !near(got, 1, 1e-12) {
+		if got := floats.SumCompensated(fhs); !reftest.Near(got, 1, 1e-12) {
 			t.Errorf("FHS's law sums to %v", got)
 		}
 		for form, x := range map[string]float64{"t": nelbo.ContinuousT, "λ": nelbo.Lambda, "k": nelbo.KSubsets, "orders": nelbo.AnyOrder} {
-			if !near(x, nelbo.Expected, 1e-11) {
+			if !reftest.Near(x, nelbo.Expected, 1e-11) {
 				t.Errorf("NELBO by %s is %v, by sequences %v", form, x, nelbo.Expected)
 			}
 		}
 		p2 := w.Proposition2()
-		if want := nelbo.Expected - p2.EntropySum; !near(p2.ScoreEntropyIntegral, want, 1e-11) {
+		if want := nelbo.Expected - p2.EntropySum; !reftest.Near(p2.ScoreEntropyIntegral, want, 1e-11) {
 			t.Errorf("∫L_SE is %v, E[NELBO] − Σ is %v", p2.ScoreEntropyIntegral, want)
 		}
-		if h := laws.Entropy(w.Q0); !near(p2.EntropySum, h, 1e-12) {
+		if h := laws.Entropy(w.Q0); !reftest.Near(p2.EntropySum, h, 1e-12) {
 			t.Errorf("the entropy terms sum to %v, H(q0) is %v", p2.EntropySum, h)
 		}
 		t4 := w.Theorem4(fhs, nelbo)
@@ -71,14 +62,14 @@ func checkGrids(t *testing.T, w *laws.World) {
 	for _, rule := range []schedule.Rule{schedule.RuleEuler, schedule.RuleTweedie, schedule.RuleTauOne, schedule.RuleTauAny} {
 		s := lawstest.Steps(t, rule, schedule.GridSpec{Kind: schedule.GridPaper, T: 4, Delta: 0.02, Steps: 6})
 		law := w.GridLaw(s)
-		if a, b := total(law), total(w.Denoise(law, s.Grid.Lambda[6])); !near(a, 1, 1e-12) || !near(b, 1, 1e-12) {
+		if a, b := floats.SumCompensated(law), floats.SumCompensated(w.Denoise(law, s.Grid.Lambda[6])); !reftest.Near(a, 1, 1e-12) || !reftest.Near(b, 1, 1e-12) {
 			t.Errorf("%s: laws sum to %v and %v", rule, a, b)
 		}
 		masks := 0.0
 		for x, p := range law {
 			masks += p * float64(lawstest.Masks(w.Space, x))
 		}
-		if want := float64(w.D) * s.Left(); !near(masks, want, 1e-12) {
+		if want := float64(w.D) * s.Left(); !reftest.Near(masks, want, 1e-12) {
 			t.Errorf("%s: %v masks are left, want %v", rule, masks, want)
 		}
 		if rule != schedule.RuleEuler {
@@ -102,7 +93,7 @@ func TestFrozenExactScore(t *testing.T) {
 		step := theta - s.Grid.Theta[k+1]
 		want += float64(w.D) * (math.Expm1(step) - step) / math.Expm1(theta)
 	}
-	if !near(got, want, 1e-12) {
+	if !reftest.Near(got, want, 1e-12) {
 		t.Errorf("frozen integral %v, closed form %v", got, want)
 	}
 }
@@ -131,13 +122,13 @@ func TestDistances(t *testing.T) {
 	if got := laws.TV(p, q); got != 0.5 {
 		t.Errorf("TV is %v", got)
 	}
-	if got := laws.KL(p, q); !near(got, math.Ln2, 1e-15) {
+	if got := laws.KL(p, q); !reftest.Near(got, math.Ln2, 1e-15) {
 		t.Errorf("KL is %v", got)
 	}
 	if !math.IsInf(laws.KL(q, p), 1) {
 		t.Error("KL to a law that excludes something is finite")
 	}
-	if got := laws.Entropy(p); !near(got, math.Ln2, 1e-15) {
+	if got := laws.Entropy(p); !reftest.Near(got, math.Ln2, 1e-15) {
 		t.Errorf("H is %v", got)
 	}
 	var s laws.Sum

@@ -6,6 +6,8 @@ import (
 	"os"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+
 	"mdmgen/analysis/laws"
 	"mdmgen/internal/lawstest"
 	"mdmgen/internal/reftest"
@@ -24,13 +26,13 @@ func TestDMPM(t *testing.T) {
 			left *= math.Exp(-(g.Theta[k] - g.Theta[k+1]) * laws.Rate(g.Theta[k]))
 		}
 		clean := w.OnSequences(law)
-		if got, want := total(clean), math.Pow(1-left, float64(w.D)); !near(got, want, 1e-12) {
+		if got, want := floats.SumCompensated(clean), math.Pow(1-left, float64(w.D)); !reftest.Near(got, want, 1e-12) {
 			t.Errorf("%s: nothing is left with probability %v, want %v", name, got, want)
 		}
 		if w.Timed() {
 			return
 		}
-		scale := total(clean)
+		scale := floats.SumCompensated(clean)
 		for i := range clean {
 			clean[i] /= scale
 		}

@@ -41,7 +41,7 @@ func TestMistakes(t *testing.T) {
 	reftest.Fails(t, reftest.Err(quality.Measure(t.Context(), ofTime, blank(3), []*catalog.Sampler{newSampler(t, catalog.Options{Sampler: "tweedie", Steps: 2, PlanOptions: catalog.PlanOptions{Grid: "lambda"}}, timed)}, quality.Config{Samples: 1})),
 		"fhs: it queries this time-conditioned network at random times", "a network with time")
 	tweedie := newSampler(t, catalog.Options{Sampler: "tweedie", Steps: 2, PlanOptions: catalog.PlanOptions{Grid: "lambda"}}, w)
-	warm := newSampler(t, catalog.Options{Draw: draw.Settings{Temperature: theta(0.5)}}, w)
+	warm := newSampler(t, catalog.Options{Draw: draw.Settings{Temperature: new(0.5)}}, w)
 	for name, c := range map[string]struct {
 		t    likelihood.Target
 		s    *catalog.Sampler

@@ -66,7 +66,7 @@ func TestCoverage(t *testing.T) {
 		ss := []*catalog.Sampler{
 			newSampler(t, catalog.Options{}, w),
 			newSampler(t, catalog.Options{Sampler: "tweedie", Steps: 6, PlanOptions: catalog.PlanOptions{Grid: "lambda"}}, w),
-			newSampler(t, catalog.Options{Sampler: "euler", Steps: 8, PlanOptions: catalog.PlanOptions{T: (*catalog.Theta)(theta(5)), Delta: (*catalog.Theta)(theta(0.1)), Finish: "leave", Noise: "exp"}}, w),
+			newSampler(t, catalog.Options{Sampler: "euler", Steps: 8, PlanOptions: catalog.PlanOptions{T: new(catalog.Theta(5)), Delta: new(catalog.Theta(0.1)), Finish: "leave", Noise: "exp"}}, w),
 			newSampler(t, catalog.Options{Sampler: "tweedie", Steps: 64, PlanOptions: catalog.PlanOptions{Grid: "lambda"}}, w),
 		}
 		var all [][]float64
@@ -118,8 +118,6 @@ func TestCoverage(t *testing.T) {
 	}
 }
 
-func theta(x float64) *float64 { return &x }
-
 // sequenceLaw returns a sampler's law over all clean sequences of a small world.
 func sequenceLaw(t *testing.T, w *laws.World, s *catalog.Sampler) []float64 {
 	t.Helper()
@@ -134,8 +132,8 @@ func TestPlanned(t *testing.T) {
 		w, theory, e := openWorld(t, name)
 		var ss []*catalog.Sampler
 		for _, o := range []catalog.Options{
-			{Sampler: "tweedie", Steps: 6, PlanOptions: catalog.PlanOptions{Grid: "lambda"}}, {Sampler: "euler", Steps: 8, PlanOptions: catalog.PlanOptions{Grid: "paper", T: (*catalog.Theta)(theta(5)), Delta: (*catalog.Theta)(theta(0.01)), Noise: "exp", Finish: "leave"}},
-			{Sampler: "tau-leaping", Steps: 5, PlanOptions: catalog.PlanOptions{Tau: "one"}}, {Sampler: "uniformization", Steps: 4, PlanOptions: catalog.PlanOptions{Finish: "leave"}}, {Sampler: "matu", Steps: 4, PlanOptions: catalog.PlanOptions{Delta: (*catalog.Theta)(theta(0.1))}}, {Sampler: "dmpm", Steps: 4}, {Sampler: "dmpm", Steps: 4, PlanOptions: catalog.PlanOptions{Finish: "leave"}},
+			{Sampler: "tweedie", Steps: 6, PlanOptions: catalog.PlanOptions{Grid: "lambda"}}, {Sampler: "euler", Steps: 8, PlanOptions: catalog.PlanOptions{Grid: "paper", T: new(catalog.Theta(5)), Delta: new(catalog.Theta(0.01)), Noise: "exp", Finish: "leave"}},
+			{Sampler: "tau-leaping", Steps: 5, PlanOptions: catalog.PlanOptions{Tau: "one"}}, {Sampler: "uniformization", Steps: 4, PlanOptions: catalog.PlanOptions{Finish: "leave"}}, {Sampler: "matu", Steps: 4, PlanOptions: catalog.PlanOptions{Delta: new(catalog.Theta(0.1))}}, {Sampler: "dmpm", Steps: 4}, {Sampler: "dmpm", Steps: 4, PlanOptions: catalog.PlanOptions{Finish: "leave"}},
 			{Sampler: "parallel-fhs", Steps: 2}, {Sampler: "parallel-fhs", PlanOptions: catalog.PlanOptions{Sizes: "1,1,1"}},
 			{Sampler: "ordered", PlanOptions: catalog.PlanOptions{Order: "random"}}, {Sampler: "random-sizes", Steps: 2}, {Sampler: "random-sizes", Steps: 3},
 		} {

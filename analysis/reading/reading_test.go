@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/stat/combin"
+
 	"mdmgen/analysis/likelihood"
 	"mdmgen/internal/reftest"
 	"mdmgen/model"
@@ -63,31 +65,8 @@ func filled(w *world.World, canvas []int, at, ids []int, orders [][]int) (sum fl
 	return sum
 }
 
-// permutations returns all orders of n elements.
-func permutations(n int) (out [][]int) {
-	if n == 0 {
-		return [][]int{nil}
-	}
-	for _, p := range permutations(n - 1) {
-		for i := range n {
-			out = append(out, slices.Insert(slices.Clone(p), i, n-1))
-		}
-	}
-	return out
-}
-
 // sequences returns all sequences of m of v tokens.
-func sequences(m, v int) (out [][]int) {
-	if m == 0 {
-		return [][]int{nil}
-	}
-	for _, s := range sequences(m-1, v) {
-		for a := range v {
-			out = append(out, append(slices.Clone(s), a))
-		}
-	}
-	return out
-}
+func sequences(m, v int) [][]int { return combin.Cartesian(slices.Repeat([]int{v}, m)) }
 
 var worlds = []string{"xor3-mixed", "markov3-exact", "markov4-sharp", "timed3"}
 
@@ -147,7 +126,7 @@ func TestCandidates(t *testing.T) {
 				for i := range ltr {
 					ltr[i] = i
 				}
-				for law, orders := range map[Law][][]int{FirstHitting: permutations(m), LeftToRight: {ltr}} {
+				for law, orders := range map[Law][][]int{FirstHitting: combin.Permutations(m, m), LeftToRight: {ltr}} {
 					q := Question{Canvas: canvas, Law: law, Gap: g + 1, Candidates: sequences(m, w.Facts().Columns)}
 					read, sum := read(t, w, q), 0.0
 					for _, c := range read.Gaps[g].Candidates {

@@ -10,9 +10,13 @@ import (
 	"strings"
 	"testing"
 
+	"mdmgen/analysis/likelihood"
+	"mdmgen/builtin"
+	"mdmgen/internal/orttest"
 	"mdmgen/internal/reftest"
 	"mdmgen/model"
 	"mdmgen/model/checkpoint"
+	"mdmgen/model/graph"
 	"mdmgen/samplers"
 )
 
@@ -78,5 +82,62 @@ func TestGoldenFindsAWrongLogit(t *testing.T) {
 	data, err := json.Marshal(check(false))
 	if err != nil || !strings.Contains(string(data), `"got":null`) {
 		t.Errorf("report with a NaN: %s, %v", data, err)
+	}
+}
+
+// TestTrainersFiles checks that files of MDLM's trainer, as Lightning saved them on a GPU with a
+// config of omegaconf and as plain dicts, give the public code's results with either set of
+// weights, and that RADD's torch file gives the same as its safetensors.
+func TestTrainersFiles(t *testing.T) {
+	compare := func(golden string, w checkpoint.Weights, ref string) {
+		t.Helper()
+		m, err := model.Open(t.Context(), ref, model.Options{Weights: w, Runtime: orttest.OneThread})
+		orttest.Opened(t, m, err)
+		r, err := Golden(t.Context(), m, golden, goldenLimit)
+		if err != nil || !r.OK || len(r.Items) < 5 {
+			t.Errorf("%s, %q: %d items, %v: %+v", ref, w, len(r.Items), err, r.Items)
+		}
+	}
+	for _, folder := range []string{"mdlm-lightning", "mdlm-lightning-timecond"} {
+		golden := reftest.Shared(t, "reference", "checkpoints", folder, "golden.safetensors")
+		for _, file := range []string{"plain.ckpt", "omegaconf.ckpt"} {
+			for _, w := range []checkpoint.Weights{"", checkpoint.EMA, checkpoint.Raw} {
+				compare(golden, w, reftest.Shared(t, "reference", "checkpoints", folder, file))
+			}
+		}
+	}
+	dir := reftest.Shared(t, "reference", "checkpoints", "radd-bin")
+	compare(dir+"/golden.safetensors", "", dir)
+}
+
+// TestPrecisions checks the statements of docs/precision.md about the built-in network for each
+// type: float16, in which its weights are stored, loses nothing.
+func TestPrecisions(t *testing.T) {
+	open := func(d graph.Dtype) model.Model {
+		m, err := model.Open(t.Context(), "fairytale", model.Options{Dtype: d, Runtime: orttest.OneThread, Builtins: []model.Builtin{{Name: "fairytale", FS: builtin.Fairytale()}}})
+		orttest.Opened(t, m, err)
+		return m
+	}
+	reference := open(graph.Float32)
+	var ws []likelihood.Target
+	for i := range 4 {
+		ids := make([]int, 64)
+		for l := range ids {
+			ids[l] = (l*l*37 + i*911) % 2048
+		}
+		ws = append(ws, likelihood.Whole(ids))
+	}
+	for d, kl := range map[graph.Dtype][2]float64{graph.Float16: {0, 1e-9}, graph.Int8: {5e-5, 2e-3}, graph.Int4: {2e-3, 5e-2}} {
+		if d == graph.Int8 && !graph.Exact8() {
+			continue // The type is rejected here.
+		}
+		m := open(d)
+		if o := m.(model.Describer).Origin(); o.Dtype != string(d) || o.Facts.Dtype != string(d) || o.Digest != reference.Facts().Digest {
+			t.Errorf("%s: a record would say %s, %s, %s", d, o.Dtype, o.Facts.Dtype, o.Digest)
+		}
+		out := reftest.Must(Against(t.Context(), m, reference, ws, AgainstConfig{Seed: 5, Draws: 4}))(t)
+		if got := out.All.KL.Mean; got < kl[0] || got > kl[1] {
+			t.Errorf("%s: mean KL %.3g, want %g to %g", d, got, kl[0], kl[1])
+		}
 	}
 }

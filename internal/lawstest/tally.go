@@ -2,6 +2,7 @@ package lawstest
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"mdmgen/analysis/laws"
@@ -21,11 +22,7 @@ const (
 
 // AllMask returns the fully masked canvas of a world.
 func AllMask(w *world.World) []int {
-	canvas := make([]int, w.Facts().Length)
-	for l := range canvas {
-		canvas[l] = w.Facts().MaskID
-	}
-	return canvas
+	return slices.Repeat([]int{w.Facts().MaskID}, w.Facts().Length)
 }
 
 // Average is a mean of numbers with its standard error.

@@ -6,25 +6,16 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat/combin"
+
 	"mdmgen/internal/lawstest"
+
 	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/cache"
 	"mdmgen/samplers/catalog"
 )
-
-// permutations returns the permutations of 0..n−1.
-func permutations(n int) (out [][]int) {
-	if n == 0 {
-		return [][]int{nil}
-	}
-	for _, p := range permutations(n - 1) {
-		for i := range n {
-			out = append(out, slices.Insert(slices.Clone(p), i, n-1))
-		}
-	}
-	return out
-}
 
 // TestAuditBounds enumerates all paths of four positions with three tokens. The sums of the audit
 // must bound KL and TV of the laws of texts, and its path form must be TV of the laws of paths.
@@ -44,7 +35,7 @@ func TestAuditBounds(t *testing.T) {
 		for _, groups := range []int{1, 2} {
 			kept, full := make([]float64, texts), make([]float64, texts)
 			var kl, tv, path, pathTV float64
-			orders := permutations(4)
+			orders := combin.Permutations(4, 4)
 			for _, order := range orders {
 				var calls [][]int
 				for i, k := range order {
@@ -78,7 +69,7 @@ func TestAuditBounds(t *testing.T) {
 				lawKL += kept[x] * math.Log(kept[x]/full[x])
 				lawTV += math.Abs(kept[x]-full[x]) / 2
 			}
-			if !(lawKL <= kl) || !(lawTV <= tv) || !(lawTV <= path) || !(path <= tv+1e-12) || math.Abs(path-pathTV) > 1e-12 || math.Abs(sum(kept)-1) > 1e-12 {
+			if !(lawKL <= kl) || !(lawTV <= tv) || !(lawTV <= path) || !(path <= tv+1e-12) || math.Abs(path-pathTV) > 1e-12 || math.Abs(floats.Sum(kept)-1) > 1e-12 {
 				t.Errorf("%+v in groups of %d: KL %.3g of at most %.3g, TV %.3g of at most %.3g and %.3g, %.3g on paths", how, groups, lawKL, kl, lawTV, tv, path, pathTV)
 			}
 			if how.Kind == cache.Window && how.Refresh == 0 && !(lawKL > 1e-5) {
@@ -86,13 +77,6 @@ func TestAuditBounds(t *testing.T) {
 			}
 		}
 	}
-}
-
-func sum(x []float64) (s float64) {
-	for _, v := range x {
-		s += v
-	}
-	return s
 }
 
 // TestAuditUnbiased checks that with F below 1 the sums have the mean of those with F = 1.

@@ -7,6 +7,9 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"testing"
+
+	"mdmgen/internal/lawstest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/draw"
 )
@@ -161,4 +164,22 @@ func (n *toy) forward(ids, asked []int64, kept *toyKept) [][]float64 {
 		x[i] = times(n.head, x[i])
 	}
 	return x
+}
+
+// masks returns a canvas of length positions that begins with the given tokens.
+func masks(net *toy, length int, given ...int) []int {
+	canvas := slices.Repeat([]int{net.vocabulary}, length)
+	copy(canvas, given)
+	return canvas
+}
+
+// fill makes n samples of a canvas.
+func fill(t testing.TB, net samplers.Network, m samplers.Method, canvas []int, n int, cfg samplers.Config) (map[uint64]samplers.Result, samplers.Totals) {
+	t.Helper()
+	cfg.Method = m
+	out, totals := lawstest.Collect(t, net, samplers.Copies(canvas, 0, n), cfg)
+	if totals.Kept != 0 {
+		t.Errorf("%d bytes are kept when all is done", totals.Kept)
+	}
+	return out, totals
 }

@@ -112,19 +112,19 @@ func TestOptionErrors(t *testing.T) {
 		o    catalog.Options
 		want string
 	}{
-		{catalog.Options{Sampler: "uniformization", PlanOptions: catalog.PlanOptions{Grid: "lambda", Delta: (*catalog.Theta)(new(0.0))}}, "delta is 0"},
+		{catalog.Options{Sampler: "uniformization", PlanOptions: catalog.PlanOptions{Grid: "lambda", Delta: new(catalog.Theta(0.0))}}, "delta is 0"},
 		{catalog.Options{Sampler: "matu", PlanOptions: catalog.PlanOptions{Grid: "theta:3,1,0"}}, "delta is 0"},
-		{catalog.Options{Sampler: "matu", PlanOptions: catalog.PlanOptions{Grid: "lambda", T: (*catalog.Theta)(new(math.Inf(1)))}}, "T is infinite"},
+		{catalog.Options{Sampler: "matu", PlanOptions: catalog.PlanOptions{Grid: "lambda", T: new(catalog.Theta(math.Inf(1)))}}, "T is infinite"},
 		{catalog.Options{Sampler: "uniformization", PlanOptions: catalog.PlanOptions{Grid: "lambda:1,0.5"}}, "T is infinite"},
-		{catalog.Options{Sampler: "uniformization", PlanOptions: catalog.PlanOptions{Delta: (*catalog.Theta)(new(0.0))}}, "delta is 0"},
+		{catalog.Options{Sampler: "uniformization", PlanOptions: catalog.PlanOptions{Delta: new(catalog.Theta(0.0))}}, "delta is 0"},
 		{catalog.Options{Sampler: "gibbs"}, `"gibbs"`},
 		{catalog.Options{Sampler: "euler", PlanOptions: catalog.PlanOptions{Grid: "hex"}}, `"hex"`},
 		{catalog.Options{Sampler: "euler", PlanOptions: catalog.PlanOptions{Grid: "theta:1,x"}}, `"x"`},
 		{catalog.Options{Sampler: "euler", PlanOptions: catalog.PlanOptions{Grid: "sigma:1,0"}}, "theta: or lambda:"},
 		{catalog.Options{Sampler: "euler", Steps: -1}, "steps is -1"},
-		{catalog.Options{Sampler: "euler", PlanOptions: catalog.PlanOptions{Delta: (*catalog.Theta)(new(-1.0))}}, "delta is -1"},
-		{catalog.Options{Sampler: "euler", PlanOptions: catalog.PlanOptions{Noise: "loglinear", T: (*catalog.Theta)(new(9.0))}}, "0..6.90776"},
-		{catalog.Options{Sampler: "euler", PlanOptions: catalog.PlanOptions{Noise: "cosine", Delta: (*catalog.Theta)(new(float64))}}, "step 127"},
+		{catalog.Options{Sampler: "euler", PlanOptions: catalog.PlanOptions{Delta: new(catalog.Theta(-1.0))}}, "delta is -1"},
+		{catalog.Options{Sampler: "euler", PlanOptions: catalog.PlanOptions{Noise: "loglinear", T: new(catalog.Theta(9.0))}}, "0..6.90776"},
+		{catalog.Options{Sampler: "euler", PlanOptions: catalog.PlanOptions{Noise: "cosine", Delta: new(catalog.Theta)}}, "step 127"},
 		{catalog.Options{Sampler: "parallel-fhs", PlanOptions: catalog.PlanOptions{Sizes: "3,0"}}, `"0"`},
 		{catalog.Options{Sampler: "parallel-fhs", PlanOptions: catalog.PlanOptions{Sizes: "many"}}, `"many"`},
 		{catalog.Options{Sampler: "ordered", PlanOptions: catalog.PlanOptions{Order: "1,1"}}, "position 1 appears twice"},
@@ -155,11 +155,11 @@ func TestOptionErrors(t *testing.T) {
 		{catalog.Options{Sampler: "remdm", RemaskOptions: catalog.RemaskOptions{Remask: remask.RemaskConf, Eta: 0.1}}, "does not use eta"},
 		{catalog.Options{Sampler: "remdm", RemaskOptions: catalog.RemaskOptions{Remask: remask.RemaskLoop, TOn: new(0.01)}}, "t-off 0.05, t-on 0.01"},
 		{catalog.Options{Sampler: "remdm", RemaskOptions: catalog.RemaskOptions{Remask: remask.RemaskLoop, Eta: 0.5}}, "eta 0.5 with alpha-on 0.9"},
-		{catalog.Options{Steps: 3, PlanOptions: catalog.PlanOptions{Finish: "leave", T: (*catalog.Theta)(new(3.0))}}, "fhs does not use T, finish, steps"},
+		{catalog.Options{Steps: 3, PlanOptions: catalog.PlanOptions{Finish: "leave", T: new(catalog.Theta(3.0))}}, "fhs does not use T, finish, steps"},
 		{catalog.Options{Sampler: "tweedie", PlanOptions: catalog.PlanOptions{Grid: "lambda", Noise: "linear"}}, "noise"},
 		{catalog.Options{Sampler: "euler", PlanOptions: catalog.PlanOptions{Kappa: 0.1}}, "kappa"},
 		{catalog.Options{Sampler: "euler", Steps: 3, PlanOptions: catalog.PlanOptions{Grid: "paper", Kappa: 0.1}}, "steps"},
-		{catalog.Options{Sampler: "euler", Steps: 3, PlanOptions: catalog.PlanOptions{Grid: "theta:2,1", Delta: (*catalog.Theta)(new(3.0))}}, "delta, steps"},
+		{catalog.Options{Sampler: "euler", Steps: 3, PlanOptions: catalog.PlanOptions{Grid: "theta:2,1", Delta: new(catalog.Theta(3.0))}}, "delta, steps"},
 		{catalog.Options{Sampler: "parallel-fhs", Steps: 3, PlanOptions: catalog.PlanOptions{Sizes: "1,2"}}, "steps"},
 	} {
 		reftest.FailsInLine(t, reftest.Err(catalog.New(test.o, spec)), test.want, test.o)
@@ -187,13 +187,13 @@ func TestDefaultsWork(t *testing.T) {
 // TestInfiniteT checks that the linear noise reaches T = ∞ at t = 1, and the exp noise never does.
 func TestInfiniteT(t *testing.T) {
 	inf := math.Inf(1)
-	reftest.OK(t, reftest.Err(catalog.New(catalog.Options{Sampler: "euler", Steps: 4, PlanOptions: catalog.PlanOptions{Noise: "linear", T: (*catalog.Theta)(&inf)}}, samplers.Spec{})), "euler, linear noise")
-	reftest.Fails(t, reftest.Err(catalog.New(catalog.Options{Sampler: "euler", Steps: 4, PlanOptions: catalog.PlanOptions{T: (*catalog.Theta)(&inf)}}, samplers.Spec{})), "", "euler, exp noise: an infinite T was accepted")
+	reftest.OK(t, reftest.Err(catalog.New(catalog.Options{Sampler: "euler", Steps: 4, PlanOptions: catalog.PlanOptions{Noise: "linear", T: new(catalog.Theta(inf))}}, samplers.Spec{})), "euler, linear noise")
+	reftest.Fails(t, reftest.Err(catalog.New(catalog.Options{Sampler: "euler", Steps: 4, PlanOptions: catalog.PlanOptions{T: new(catalog.Theta(inf))}}, samplers.Spec{})), "", "euler, exp noise: an infinite T was accepted")
 	reftest.Fails(t, reftest.Err(catalog.New(catalog.Options{Sampler: "tau-leaping", PlanOptions: catalog.PlanOptions{Grid: "theta:inf,1,0.1"}}, samplers.Spec{})), "", "tau-leaping on a list: an infinite T was accepted")
 	timed := samplers.Spec{TimeConditioned: true}
-	reftest.Fails(t, reftest.Err(catalog.New(catalog.Options{Sampler: "tweedie", PlanOptions: catalog.PlanOptions{Grid: "lambda", T: (*catalog.Theta)(&inf)}}, timed)), "finite T", "time-conditioned")
+	reftest.Fails(t, reftest.Err(catalog.New(catalog.Options{Sampler: "tweedie", PlanOptions: catalog.PlanOptions{Grid: "lambda", T: new(catalog.Theta(inf))}}, timed)), "finite T", "time-conditioned")
 	timed.InfiniteSigma = true
-	reftest.OK(t, reftest.Err(catalog.New(catalog.Options{Sampler: "tweedie", PlanOptions: catalog.PlanOptions{Grid: "lambda", T: (*catalog.Theta)(&inf)}}, timed)), "time-conditioned with rows at infinity")
+	reftest.OK(t, reftest.Err(catalog.New(catalog.Options{Sampler: "tweedie", PlanOptions: catalog.PlanOptions{Grid: "lambda", T: new(catalog.Theta(inf))}}, timed)), "time-conditioned with rows at infinity")
 }
 
 // TestDraftingCache checks that wino and look-ahead, which query other canvases than the

@@ -45,8 +45,7 @@ func TestTweedieIsFHSDiscretised(t *testing.T) {
 // happens there.
 func TestLargeT(t *testing.T) {
 	for _, sampler := range []string{"euler", "tweedie", "tau-leaping"} {
-		T := 60.0
-		s := lawstest.New(t, catalog.Options{Sampler: sampler, Steps: 60, PlanOptions: catalog.PlanOptions{T: (*catalog.Theta)(&T)}})
+		s := lawstest.New(t, catalog.Options{Sampler: sampler, Steps: 60, PlanOptions: catalog.PlanOptions{T: new(catalog.Theta(60))}})
 		steps, _ := s.Grid()
 		if p := steps.Jump[0]; !(p > 0 && p < 1e-25) {
 			t.Errorf("%s: the first step reveals with %v", sampler, p)

@@ -14,10 +14,9 @@ import (
 // its order, at its λ times λ_T, and stop at λ_δ, and that DMPM reveals them in its order. On a
 // time-free network this gives FHS's tokens.
 func TestSingleIsFHS(t *testing.T) {
-	T, delta := 5.0, 0.01
 	fhs := lawstest.New(t, catalog.Options{})
 	for _, name := range []string{"uniformization", "matu", "dmpm"} {
-		s := lawstest.New(t, catalog.Options{Sampler: name, Steps: 6, PlanOptions: catalog.PlanOptions{T: (*catalog.Theta)(&T), Delta: (*catalog.Theta)(&delta), Finish: "leave"}})
+		s := lawstest.New(t, catalog.Options{Sampler: name, Steps: 6, PlanOptions: catalog.PlanOptions{T: new(catalog.Theta(5)), Delta: new(catalog.Theta(0.01)), Finish: "leave"}})
 		steps, _ := s.Grid()
 		var p, q plan.Plan
 		full := 0

@@ -53,10 +53,9 @@ func TestLaws(t *testing.T) {
 				o.Sampler, o.Grid, o.Steps = "tweedie", "lambda", 8
 				test("tweedie lambda, "+string(o.By), o, law.Law, law.ExpectedNonemptyStep, 0)
 			}
-			T, delta := 5.0, 0.01
 			for _, grid := range []string{"uniform", "paper"} {
 				for sampler, ref := range map[string]string{"euler": "euler", "tweedie": "tweedie", "one": "tau_leaping_one", "any": "tau_leaping_any"} {
-					o := catalog.Options{Sampler: sampler, Steps: 8, PlanOptions: catalog.PlanOptions{Grid: grid, T: (*catalog.Theta)(&T), Delta: (*catalog.Theta)(&delta)}}
+					o := catalog.Options{Sampler: sampler, Steps: 8, PlanOptions: catalog.PlanOptions{Grid: grid, T: new(catalog.Theta(5)), Delta: new(catalog.Theta(0.01))}}
 					if sampler == "one" || sampler == "any" {
 						o.Sampler, o.Tau = "tau-leaping", sampler
 					}

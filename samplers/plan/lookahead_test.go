@@ -21,7 +21,7 @@ import (
 var lookers = byBoth(
 	catalog.Options{}, catalog.Options{Draw: draw.Settings{Temperature: new(0.7), TopK: 3, TopP: 0.9}}, catalog.Options{Draw: draw.Settings{Temperature: new(0.0)}},
 	catalog.Options{Sampler: "ordered"}, catalog.Options{Sampler: "ordered", PlanOptions: catalog.PlanOptions{Order: "random"}},
-	catalog.Options{Sampler: "uniformization", Steps: 4}, catalog.Options{Sampler: "matu", Steps: 4, PlanOptions: catalog.PlanOptions{T: (*catalog.Theta)(new(3.0)), Delta: (*catalog.Theta)(new(0.3)), Finish: "leave"}}, catalog.Options{Sampler: "dmpm", Steps: 4},
+	catalog.Options{Sampler: "uniformization", Steps: 4}, catalog.Options{Sampler: "matu", Steps: 4, PlanOptions: catalog.PlanOptions{T: new(catalog.Theta(3.0)), Delta: new(catalog.Theta(0.3)), Finish: "leave"}}, catalog.Options{Sampler: "dmpm", Steps: 4},
 )
 
 // byBoth returns each of some options with each exact draw.

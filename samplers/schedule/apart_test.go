@@ -4,12 +4,9 @@ import (
 	"math"
 	"testing"
 
+	"mdmgen/internal/reftest"
 	"mdmgen/samplers/schedule"
 )
-
-func near(got, want, tol float64) bool {
-	return got == want || math.Abs(got-want) <= tol*max(1, math.Abs(want))
-}
 
 // TestApart enumerates all ways to assign three positions to four calls.
 func TestApart(t *testing.T) {
@@ -34,10 +31,10 @@ func TestApart(t *testing.T) {
 			}
 		}
 	}
-	if got := math.Exp(steps.LogApart(3, false)); !near(got, alone, 1e-15) {
+	if got := math.Exp(steps.LogApart(3, false)); !reftest.Near(got, alone, 1e-15) {
 		t.Errorf("masks stay: p* = %v, want %v", got, alone)
 	}
-	if got := math.Exp(steps.LogApart(3, true)); !near(got, aloneFilled, 1e-15) {
+	if got := math.Exp(steps.LogApart(3, true)); !reftest.Near(got, aloneFilled, 1e-15) {
 		t.Errorf("denoised: p* = %v, want %v", got, aloneFilled)
 	}
 	if got := steps.LogApart(4, false); !math.IsInf(got, -1) {
@@ -57,7 +54,7 @@ func TestLogApart(t *testing.T) {
 		for j := range test.d {
 			want += math.Log1p(-float64(j) / float64(test.n))
 		}
-		if got := (schedule.Steps{Reveal: w, Stay: []float64{0}}).LogApart(test.d, true); !near(got, want, 1e-11) {
+		if got := (schedule.Steps{Reveal: w, Stay: []float64{0}}).LogApart(test.d, true); !reftest.Near(got, want, 1e-11) {
 			t.Errorf("d = %d, N = %d: log p* = %v, want %v", test.d, test.n, got, want)
 		}
 	}

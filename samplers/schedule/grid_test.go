@@ -9,12 +9,6 @@ import (
 	"mdmgen/samplers/schedule"
 )
 
-// close12 reports whether two values agree to 1e-12 in the measure of the reference files, |Δ| ≤
-// 1e-12·max(1,|want|).
-func close12(got, want float64) bool {
-	return got == want || math.Abs(got-want) <= 1e-12*max(1, math.Abs(want))
-}
-
 func equalLists(t *testing.T, what string, got, want []float64) {
 	t.Helper()
 	if len(got) != len(want) {
@@ -22,7 +16,7 @@ func equalLists(t *testing.T, what string, got, want []float64) {
 		return
 	}
 	for i := range got {
-		if !close12(got[i], want[i]) {
+		if !reftest.Near(got[i], want[i], 1e-12) {
 			t.Errorf("%s[%d] = %.17g, want %.17g", what, i, got[i], want[i])
 			return
 		}
@@ -80,7 +74,7 @@ func TestCurves(t *testing.T) {
 				t.Errorf("%s: ends λ %v, %v, θ %v, %v", test.kind, g.Lambda[0], g.Lambda[10], g.Theta[0], g.Theta[10])
 			}
 			for k, got := range g.Lambda {
-				if want := last + (first-last)*test.curve(float64(k)/10); !close12(got, want) {
+				if want := last + (first-last)*test.curve(float64(k)/10); !reftest.Near(got, want, 1e-12) {
 					t.Errorf("%s: λ[%d] = %v, want %v", test.kind, k, got, want)
 				}
 			}
@@ -154,7 +148,7 @@ func TestNoise(t *testing.T) {
 		}
 		least, most := n.Range()
 		if name != "exp" {
-			if !close12(n.Theta(0), least) || !(n.Theta(1) == most || close12(n.Theta(1), most)) {
+			if !reftest.Near(n.Theta(0), least, 1e-12) || !(n.Theta(1) == most || reftest.Near(n.Theta(1), most, 1e-12)) {
 				t.Errorf("%s: range %v..%v, Theta(0) = %v, Theta(1) = %v", name, least, most, n.Theta(0), n.Theta(1))
 			}
 		}
