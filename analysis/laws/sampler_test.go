@@ -28,7 +28,6 @@ import (
 // over all states. Laws are checked against their definitions and reference files in other tests.
 func TestSamplerLaw(t *testing.T) {
 	t.Parallel()
-	ptr := func(x float64) *float64 { return &x }
 	planned := func(d int) []catalog.Options {
 		return []catalog.Options{
 			{}, {Sampler: "parallel-fhs", PlanOptions: catalog.PlanOptions{Sizes: fmt.Sprintf("1,%d", d-1)}}, {Sampler: "parallel-fhs", PlanOptions: catalog.PlanOptions{Sizes: fmt.Sprintf("%d,1", d-1)}}, {Sampler: "parallel-fhs", Steps: 1},
@@ -42,10 +41,10 @@ func TestSamplerLaw(t *testing.T) {
 		}
 	}
 	unplanned := []catalog.Options{
-		{Sampler: "confidence", Steps: 2}, {Sampler: "confidence", Steps: 2, Draw: draw.Settings{Temperature: ptr(0.5)}}, {Sampler: "confidence", Steps: 2, RankOptions: catalog.RankOptions{Score: rank.ByRandom}},
+		{Sampler: "confidence", Steps: 2}, {Sampler: "confidence", Steps: 2, Draw: draw.Settings{Temperature: new(0.5)}}, {Sampler: "confidence", Steps: 2, RankOptions: catalog.RankOptions{Score: rank.ByRandom}},
 		{Sampler: "confidence", Steps: 3, RankOptions: catalog.RankOptions{Rule: schedule.RoundDream, Score: rank.ByMargin, AlgTemp: 0.3}},
 		{Sampler: "threshold", RankOptions: catalog.RankOptions{Threshold: 0.6}, LayerOptions: catalog.LayerOptions{BlockLength: 2}}, {Sampler: "threshold", Steps: 2, RankOptions: catalog.RankOptions{Threshold: 0.6, Rule: schedule.RoundDream}},
-		{Sampler: "entropy-bounded", RankOptions: catalog.RankOptions{Gamma: ptr(0.5)}}, {Sampler: "llada2", RankOptions: catalog.RankOptions{Threshold: 0.6}},
+		{Sampler: "entropy-bounded", RankOptions: catalog.RankOptions{Gamma: new(0.5)}}, {Sampler: "llada2", RankOptions: catalog.RankOptions{Threshold: 0.6}},
 		{Sampler: "remdm", Steps: 4, RemaskOptions: catalog.RemaskOptions{Eta: 0.4}}, {Sampler: "remdm", Steps: 3, RemaskOptions: catalog.RemaskOptions{Remask: remask.RemaskConf}}, {Sampler: "p2", Steps: 2},
 		{Sampler: "confidence", Steps: 2, LayerOptions: catalog.LayerOptions{MinLength: 2, Stop: new(int)}},
 	}
@@ -82,7 +81,7 @@ func TestSamplerLaw(t *testing.T) {
 	}
 	_, w := lawstest.Open(t, "xor3-mixed")
 	for _, o := range []catalog.Options{
-		{Draw: draw.Settings{Temperature: ptr(0.5)}}, {Sampler: "parallel-fhs", PlanOptions: catalog.PlanOptions{Sizes: "2,2"}},
+		{Draw: draw.Settings{Temperature: new(0.5)}}, {Sampler: "parallel-fhs", PlanOptions: catalog.PlanOptions{Sizes: "2,2"}},
 		{Sampler: "dmpm", Steps: 3, PlanOptions: catalog.PlanOptions{Finish: "leave"}, LayerOptions: catalog.LayerOptions{Correct: "gibbs:1x1"}},
 	} {
 		reftest.Fails(t, reftest.Err(w.SamplerLaw(reftest.Must(catalog.New(o, samplers.Spec{}))(t))), "", o, "has a law")

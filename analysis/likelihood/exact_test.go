@@ -61,7 +61,7 @@ func evaluator(t testing.TB, w *world.World) *likelihood.Evaluator {
 // near reports whether two values in nats agree to 1e-10, the accuracy of the reference laws;
 // infinities must be equal.
 func near(got, want float64) bool {
-	return got == want || math.Abs(got-want) <= 1e-10*max(1, math.Abs(want))
+	return reftest.Near(got, want, 1e-10)
 }
 
 // gridLaw is a sampler's law in a reference file, and listed one of the file's grids.

@@ -30,7 +30,7 @@ func randomTable(d int, nats float64, seed uint64, zeros bool) *Table {
 	return t
 }
 
-func sameLog(a, b float64) bool { return a == b || math.Abs(a-b) <= 1e-11*max(1, math.Abs(b)) }
+func sameLog(a, b float64) bool { return reftest.Near(a, b, 1e-11) }
 
 // TestOrders checks FHS against the mean over all orders, and Jensen's inequality for any rows:
 // −log P_FHS ≤ NELBO, which is the mean cost.

@@ -63,3 +63,14 @@ func TestMistakes(t *testing.T) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
+
+// TestClean checks the probabilities that samplers leave no mask.
+func TestClean(t *testing.T) {
+	w, _, e := openWorld(t, "xor3-mixed")
+	left := newSampler(t, catalog.Options{Sampler: "euler", Steps: 16, PlanOptions: catalog.PlanOptions{Finish: "leave"}}, w)
+	filled := newSampler(t, catalog.Options{Sampler: "euler", Steps: 16}, w)
+	st := measured(t, e, blank(3), []*catalog.Sampler{left, filled}, quality.Config{Samples: 1})
+	if want := math.Pow(1-left.Left(), 3); math.Abs(st.Clean[0]-want) > 1e-12 || want == 1 || st.Clean[1] != 1 || filled.Left() != 0 {
+		t.Errorf("nothing is left with probability %v, want %v and 1", st.Clean, want)
+	}
+}

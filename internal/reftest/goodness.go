@@ -59,7 +59,7 @@ func Pick(p []float64, u float64) (token int) {
 	return token
 }
 
-// Near reports whether two values are equal, or differ by at most tolerance·max(1,|want|).
+// Near reports whether two values are equal, or finite and apart by at most tolerance·max(1,|want|).
 func Near(got, want, tolerance float64) bool {
-	return got == want || math.Abs(got-want) <= tolerance*max(1, math.Abs(want))
+	return got == want || !math.IsInf(want, 0) && math.Abs(got-want) <= tolerance*max(1, math.Abs(want))
 }

@@ -25,3 +25,10 @@ func TestGoodness(t *testing.T) {
 		}
 	}
 }
+
+func TestNear(t *testing.T) {
+	inf := math.Inf(1)
+	if !Near(inf, inf, 0) || !Near(2, 2.1, 0.05) || Near(2, 2.2, 0.05) || Near(2, inf, 0.05) || Near(inf, 2, 0.05) || Near(math.NaN(), 2, 0.05) {
+		t.Error("not as described")
+	}
+}
