@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/integrate/quad"
-	"gonum.org/v1/gonum/stat/combin"
 
 	"mdmgen/analysis/estimate"
 	"mdmgen/internal/reftest"
@@ -202,14 +201,6 @@ func importanceWeighted(t *testing.T, w *world.World) []weighted {
 		t.Fatal(len(refs), err)
 	}
 	return refs
-}
-
-// pathCosts returns −log of the path probability of each order.
-func pathCosts(t *Table) (out []float64) {
-	for _, order := range combin.Permutations(t.D, t.D) {
-		out = append(out, t.Chain(order))
-	}
-	return out
 }
 
 // TestPlans compares K-plan bounds of every planned sampler with their expectations: for K = 1 the

@@ -12,6 +12,7 @@ import (
 	"mdmgen/internal/reftest"
 	"mdmgen/model/world"
 	"mdmgen/samplers/schedule"
+	"mdmgen/samplers/subset"
 )
 
 // Open opens a reference world as a model and for enumeration. It skips the test if there is no
@@ -102,6 +103,24 @@ func Random(seed uint64, d, v int, timed bool) *laws.World {
 		return laws.FromTables(d, v, q0, mu0, nil, 0, 0)
 	}
 	return laws.FromTables(d, v, q0, mu0, table(), 0.2+0.8*r.Float64(), 0.5+2*r.Float64())
+}
+
+// RandomTable returns a table of log-probabilities of a given size, some of them −Inf.
+func RandomTable(d int, nats float64, seed uint64, zeros bool) *subset.Table {
+	r := rand.New(rand.NewPCG(seed, 1))
+	t := &subset.Table{D: d, LogMu: make([]float64, d<<d)}
+	for a := range 1 << d {
+		for i := range d {
+			if a>>i&1 == 1 {
+				continue
+			}
+			t.LogMu[a*d+i] = -nats * r.Float64()
+			if zeros && r.IntN(4) == 0 {
+				t.LogMu[a*d+i] = math.Inf(-1)
+			}
+		}
+	}
+	return t
 }
 
 // Sharp returns a world of random, nearly deterministic rows: a permutation of (0.98, 0.01, 0.01) at
