@@ -191,13 +191,7 @@ func TestEndlessSource(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	net := lawstest.NewHashNet(false)
 	n := 0
-	_, err := samplers.Sample(ctx, net, func(yield func(samplers.Sequence) bool) {
-		for range 1000 {
-			if !yield(samplers.Sequence{Canvas: []int{1}}) {
-				return
-			}
-		}
-	}, lawstest.Config(nil, 4), func(samplers.Result) error {
+	_, err := samplers.Sample(ctx, net, samplers.Copies([]int{1}, 0, 1000), lawstest.Config(nil, 4), func(samplers.Result) error {
 		if n++; n == 10 {
 			cancel()
 		}

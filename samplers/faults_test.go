@@ -27,18 +27,15 @@ func TestOneFaultyRow(t *testing.T) {
 		return nil
 	}
 	canvas := func(first int) []int { return []int{first, 6, 6, 6} }
-	seqs := func(yield func(samplers.Sequence) bool) {
-		for i := range 9 {
-			if !yield(samplers.Sequence{Index: uint64(i), Canvas: canvas(i % 5)}) {
-				return
-			}
-		}
+	var seqs []samplers.Sequence
+	for i := range 9 {
+		seqs = append(seqs, samplers.Sequence{Index: uint64(i), Canvas: canvas(i % 5)})
 	}
 	cfg := lawstest.Config(nil, 9)
 	var faults []string
 	cfg.OnFault = func(index uint64, err error) error { faults = append(faults, fmt.Sprint(index, " ", err)); return nil }
 	got := make(map[uint64]samplers.Result)
-	totals, err := samplers.Sample(context.Background(), net, seqs, cfg, func(r samplers.Result) error { got[r.Index] = r; return nil })
+	totals, err := samplers.Sample(context.Background(), net, slices.Values(seqs), cfg, func(r samplers.Result) error { got[r.Index] = r; return nil })
 	good := slices.Sorted(maps.Keys(got))
 	if want := []uint64{0, 1, 2, 4, 5, 6, 7}; err != nil || !slices.Equal(good, want) || totals.Sequences != len(want) {
 		t.Errorf("finished %v, want %v; error %v", good, want, err)
@@ -47,13 +44,8 @@ func TestOneFaultyRow(t *testing.T) {
 		t.Errorf("faults %q, want %q", faults, want)
 	}
 	whole := newAnyNet()
-	rest, _ := lawstest.Collect(t, whole, func(yield func(samplers.Sequence) bool) {
-		for _, i := range good {
-			if !yield(samplers.Sequence{Index: i, Canvas: canvas(int(i) % 5)}) {
-				return
-			}
-		}
-	}, lawstest.Config(nil, 2))
+	seqs = slices.DeleteFunc(seqs, func(q samplers.Sequence) bool { return !slices.Contains(good, q.Index) })
+	rest, _ := lawstest.Collect(t, whole, slices.Values(seqs), lawstest.Config(nil, 2))
 	if !lawstest.SameIDs(got, rest) {
 		t.Error("ids of the others differ from what they are without the faulty ones")
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"mdmgen/internal/lawstest"
+	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
@@ -34,10 +35,7 @@ func TestUnlikeJobsBesideFaults(t *testing.T) {
 		net := &drawingNet{anyNet: newAnyNet(), t: t}
 		s := lawstest.NewFor(t, o, net.Spec())
 		jobs[i] = samplers.Job{Canvas: slices.Repeat([]int{6}, 8+r.IntN(3)), Method: s, Seed: 4, Index: uint64(i)}
-		var err error
-		if want[i], err = lawstest.Last(lawstest.Engine(t, net, 3), t.Context(), jobs[i]); err != nil {
-			t.Fatal(err)
-		}
+		want[i] = reftest.Must(lawstest.Last(lawstest.Engine(t, net, 3), t.Context(), jobs[i]))(t)
 	}
 	net := &drawingNet{anyNet: newAnyNet(), t: t}
 	calls := 0

@@ -120,7 +120,7 @@ func TestAuditText(t *testing.T) {
 	const seed, n = 8, 40
 	var own, of []Terms
 	tokens := 0
-	if _, err := samplers.Sample(context.Background(), w, samplers.Copies(canvas, 0, n), samplers.Config{Method: s, Seed: seed}, func(r samplers.Result) error {
+	reftest.Must(samplers.Sample(context.Background(), w, samplers.Copies(canvas, 0, n), samplers.Config{Method: s, Seed: seed}, func(r samplers.Result) error {
 		for k, text := range [][]int{nil, r.IDs, r.IDs} {
 			x, err := AuditText(context.Background(), w, s, canvas, text, draw.NewNumbers(seed, r.Index), func() bool { return k < 2 || r.Index%2 == 0 })
 			if err != nil {
@@ -136,9 +136,7 @@ func TestAuditText(t *testing.T) {
 			}
 		}
 		return nil
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	if !slices.Equal(own, of) || tokens != n*len(canvas)/2 {
 		t.Errorf("audits %v of texts, %v drawn; %d tokens of a part", of, own, tokens)
 	}

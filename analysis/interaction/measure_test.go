@@ -96,12 +96,10 @@ func TestMeasureMarkov(t *testing.T) {
 	}
 	s := reftest.Must(catalog.New(catalog.Options{}, w.Spec()))(t)
 	var texts [][]int
-	if _, err := samplers.Sample(context.Background(), w, samplers.Copies(blank, 0, 4000), samplers.Config{Method: s, Seed: 3, Batch: 256}, func(r samplers.Result) error {
+	reftest.Must(samplers.Sample(context.Background(), w, samplers.Copies(blank, 0, 4000), samplers.Config{Method: s, Seed: 3, Batch: 256}, func(r samplers.Result) error {
 		texts = append(texts, slices.Clone(r.IDs))
 		return nil
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	in := reftest.Must(Measure(context.Background(), w, blank, Config{Texts: texts, Seed: 4}))(t)
 	if in.From != FromText || in.Sequences != len(texts) || in.Positions != 3 || in.Calls != 3 {
 		t.Errorf("%s, %d sequences of %d positions, %d calls", in.From, in.Sequences, in.Positions, in.Calls)

@@ -39,15 +39,13 @@ func goodness(t *testing.T, file *world.World, w *laws.World, s *catalog.Sampler
 func drawn(t *testing.T, file *world.World, w *laws.World, s *catalog.Sampler, n int) []int {
 	t.Helper()
 	counts, canvas := make([]int, w.States), slices.Repeat([]int{w.V}, w.D)
-	if _, err := samplers.Sample(t.Context(), file, samplers.Copies(canvas, 0, n), samplers.Config{Method: s, Seed: 3, Batch: 256}, func(r samplers.Result) error {
+	reftest.Must(samplers.Sample(t.Context(), file, samplers.Copies(canvas, 0, n), samplers.Config{Method: s, Seed: 3, Batch: 256}, func(r samplers.Result) error {
 		counts[file.State(r.IDs)]++
 		if spec := file.Spec(); s.Settings().Correct != "" && s.Settings().Sampler == "fhs" && r.Calls != s.MostCalls(spec, canvas) {
 			return fmt.Errorf("%d calls, want %d", r.Calls, s.MostCalls(spec, canvas))
 		}
 		return nil
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	return counts
 }
 

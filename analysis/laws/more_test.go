@@ -46,8 +46,7 @@ func TestDMPM(t *testing.T) {
 // in every context, as printed, but only in those of positive probability. With another μ in the
 // other contexts the loss stays 0, and Euler, which reaches them, has another law.
 func TestProposition2Null(t *testing.T) {
-	data, err := os.ReadFile(reftest.Law(t, "pairs4-exact"))
-	reftest.OK(t, err)
+	data := reftest.Must(os.ReadFile(reftest.Law(t, "pairs4-exact")))(t)
 	var content map[string]json.RawMessage
 	var mu, posterior [][][]float64
 	for _, x := range []struct {
@@ -68,12 +67,8 @@ func TestProposition2Null(t *testing.T) {
 			}
 		}
 	}
-	if content["mu0"], err = json.Marshal(mu); err != nil {
-		t.Fatal(err)
-	}
-	if data, err = json.Marshal(content); err != nil {
-		t.Fatal(err)
-	}
+	content["mu0"] = reftest.Must(json.Marshal(mu))(t)
+	data = reftest.Must(json.Marshal(content))(t)
 	file := reftest.Must(world.Parse(data))(t)
 	other := reftest.Must(laws.New(file))(t)
 	_, w := lawstest.Open(t, "pairs4-exact")

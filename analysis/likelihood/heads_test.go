@@ -29,12 +29,8 @@ func heads(t testing.TB, ref string, opts model.Options) (rows, head *Evaluator)
 	opts.Builtins = []model.Builtin{{Name: "fairytale", FS: builtin.Fairytale()}}
 	m, err := model.Open(context.Background(), ref, opts)
 	orttest.Opened(t, m, err)
-	if rows, err = New(rowsAlone{m}, Options{}); err != nil {
-		t.Fatal(err)
-	}
-	if head, err = New(m, Options{}); err != nil {
-		t.Fatal(err)
-	}
+	rows = reftest.Must(New(rowsAlone{m}, Options{}))(t)
+	head = reftest.Must(New(m, Options{}))(t)
 	if rows.prober != nil || head.prober == nil {
 		t.Fatalf("%s: asked for rows, the prober is %v; else %v", ref, rows.prober, head.prober)
 	}
@@ -118,11 +114,8 @@ func TestHeadsOfChangedLaw(t *testing.T) {
 	temperature := 0.7
 	var got [2]*Table
 	for i, e := range []*Evaluator{rows, head} {
-		changed, err := New(e.model, Options{Draw: draw.Settings{Temperature: &temperature}})
-		reftest.OK(t, err)
-		if got[i], err = changed.Table(t.Context(), target, false); err != nil {
-			t.Fatal(err)
-		}
+		changed := reftest.Must(New(e.model, Options{Draw: draw.Settings{Temperature: &temperature}}))(t)
+		got[i] = reftest.Must(changed.Table(t.Context(), target, false))(t)
 	}
 	for i := range got[0].LogMu {
 		if got[0].LogMu[i] != got[1].LogMu[i] {

@@ -76,8 +76,7 @@ func TestProtocols(t *testing.T) {
 			t.Errorf("%s: %+v, want %v nats, %d tokens, %d cut; windows %v", c.name, x, want, c.tokens, c.cut, f.windows)
 		}
 	}
-	j, err := quality.NewJudge(&lengths{fixed: 16}, "sha256:x", tok, quality.GenerativeConfig{})
-	reftest.OK(t, err)
+	j := reftest.Must(quality.NewJudge(&lengths{fixed: 16}, "sha256:x", tok, quality.GenerativeConfig{}))(t)
 	if p := j.Protocol(); p.Name != "sliding" || p.MaxLength != 16 || p.Stride != 8 || p.Tokenizer != tok.Digest() || p.Model != "sha256:x" {
 		t.Errorf("%+v", p)
 	}
@@ -86,9 +85,7 @@ func TestProtocols(t *testing.T) {
 	} {
 		reftest.Fails(t, reftest.Err(quality.NewJudge(&lengths{fixed: 16}, "", tok, c)), want, c)
 	}
-	if j, err = quality.NewJudge(&lengths{}, "", tok, quality.GenerativeConfig{Protocol: "sedd"}); err != nil {
-		t.Fatal(err)
-	}
+	j = reftest.Must(quality.NewJudge(&lengths{}, "", tok, quality.GenerativeConfig{Protocol: "sedd"}))(t)
 	reftest.Fails(t, reftest.Err(j.Score(context.Background(), []quality.Generated{{Text: "another", IDs: []int{5}}})), "use another protocol", "other ids")
 }
 

@@ -55,17 +55,13 @@ func TestGoldenFindsAWrongLogit(t *testing.T) {
 	m := &faulty{facts: facts, rows: make(map[string][]float32)}
 	for _, n := range []string{"0", "1", "2", "3", "4"} {
 		input, _ := g.Tensor("input_ids." + n)
-		ids, err := input.Int64s()
-		reftest.OK(t, err)
+		ids := reftest.Must(input.Int64s())(t)
 		logits, _ := g.Tensor("logits." + n)
-		if m.rows[fmt.Sprint(ids)], err = logits.Float32s(); err != nil {
-			t.Fatal(err)
-		}
+		m.rows[fmt.Sprint(ids)] = reftest.Must(logits.Float32s())(t)
 	}
 	check := func(ok bool) Report {
 		t.Helper()
-		r, err := Golden(context.Background(), m, dir+"/golden.safetensors", goldenLimit)
-		reftest.OK(t, err)
+		r := reftest.Must(Golden(context.Background(), m, dir+"/golden.safetensors", goldenLimit))(t)
 		if r.OK != ok {
 			t.Errorf("wrong by %v: ok is %t, want %t: %+v", m.off, r.OK, ok, r.Items)
 		}

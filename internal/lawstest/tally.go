@@ -77,7 +77,7 @@ func SampleFrom(t testing.TB, net samplers.Network, w *world.World, canvas []int
 			watch(s)
 		}
 	}
-	if _, err := samplers.Sample(t.Context(), net, samplers.Copies(canvas, 0, n), cfg, func(r samplers.Result) error {
+	reftest.Must(samplers.Sample(t.Context(), net, samplers.Copies(canvas, 0, n), cfg, func(r samplers.Result) error {
 		out.States[w.State(r.IDs)]++
 		for _, l := range filled {
 			r.IDs[l] = w.Facts().MaskID
@@ -88,9 +88,7 @@ func SampleFrom(t testing.TB, net samplers.Network, w *world.World, canvas []int
 		out.Finish.Add(float64(r.FinishCalls))
 		out.All.Add(float64(r.Calls + r.FinishCalls))
 		return nil
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	return out
 }
 

@@ -208,13 +208,11 @@ func TestHiddenMarkov(t *testing.T) {
 		}
 		var texts [][]int
 		calls, rows := 0, 0
-		if _, err := samplers.Sample(t.Context(), c, samplers.Copies(slices.Repeat([]int{letters}, length), 0, n), samplers.Config{Method: s, Seed: 5, Batch: 64}, func(r samplers.Result) error {
+		reftest.Must(samplers.Sample(t.Context(), c, samplers.Copies(slices.Repeat([]int{letters}, length), 0, n), samplers.Config{Method: s, Seed: 5, Batch: 64}, func(r samplers.Result) error {
 			texts = append(texts, r.IDs)
 			calls, rows = calls+r.Calls+r.FinishCalls, rows+r.Rows
 			return nil
-		}); err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
 		tv, loss := c.judge(texts)
 		t.Logf("| `%s` | %.1f | %.1f | %.3f | %.2f |", test.name, float64(calls)/float64(n), float64(rows)/float64(n), tv, loss)
 		got := right

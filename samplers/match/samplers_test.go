@@ -115,8 +115,7 @@ func TestAllMatch(t *testing.T) {
 			if number++; n == 1 && number%15 != 0 {
 				return // only a few for a large vocabulary, unless many are requested
 			}
-			l, err := v.Language(t.Context(), pattern)
-			reftest.OK(t, err, language)
+			l := reftest.Must(v.Language(t.Context(), pattern))(t, language)
 			for k := range n {
 				r := rand.New(rand.NewPCG(uint64(k), uint64(len(language))))
 				o := ways()[(k+len(language))%len(ways())]
@@ -126,8 +125,7 @@ func TestAllMatch(t *testing.T) {
 				if k%3 > 0 {
 					canvas = slices.Concat([]int{5, 6, 7}, canvas, []int{8, 9}[:k%2*2])
 				}
-				s, err := catalog.New(o, net.Spec())
-				reftest.OK(t, err, language)
+				s := reftest.Must(catalog.New(o, net.Spec()))(t, language)
 				_, err = samplers.Sample(t.Context(), net, slices.Values([]samplers.Sequence{{Canvas: canvas}}), samplers.Config{Method: s, Seed: r.Uint64()}, func(got samplers.Result) error {
 					from := slices.Index(canvas, mask)
 					ids := got.IDs[from : from+length]

@@ -28,8 +28,7 @@ func TestSchemas(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(9, 10))
 	for _, text := range readSchemas(t) {
-		pattern, err := Schema([]byte(text))
-		reftest.OK(t, err, text)
+		pattern := reftest.Must(Schema([]byte(text)))(t, text)
 		d, want := reftest.Must(parse(t.Context(), pattern))(t, text), compiled(t, text)
 		seen := make(map[string]bool)
 		for range 400 {

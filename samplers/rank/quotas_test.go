@@ -16,8 +16,7 @@ import (
 // sequential rule.
 func TestLeftmost(t *testing.T) {
 	net := lawstest.NewHashNet(false)
-	s, err := catalog.New(catalog.Options{Sampler: "confidence", Steps: 6, Cache: "none", RankOptions: catalog.RankOptions{Score: rank.ByLeftmost}}, blockNet{net}.Spec())
-	reftest.OK(t, err)
+	s := reftest.Must(catalog.New(catalog.Options{Sampler: "confidence", Steps: 6, Cache: "none", RankOptions: catalog.RankOptions{Score: rank.ByLeftmost}}, blockNet{net}.Spec()))(t)
 	var got [][]int
 	cfg := lawstest.Config(s, 1)
 	cfg.OnStep = func(s samplers.Step) { got = append(got, slices.Sorted(slices.Values(s.Positions))) }
@@ -46,8 +45,7 @@ func TestQuotasOfABlock(t *testing.T) {
 		network       samplers.Network
 		begun, ragged []int
 	}{{blockNet{net}, []int{3, 2, 3, 3, 2}, []int{4, 4, 4, 4, 4}}, {net, []int{2, 2, 1, 3, 3, 2}, []int{4, 4, 4, 4, 2, 2}}} {
-		s, err := catalog.New(catalog.Options{Sampler: "confidence", Steps: 6, Cache: "none", LayerOptions: catalog.LayerOptions{BlockLength: 8, PromptLength: new(int)}}, test.network.Spec())
-		reftest.OK(t, err)
+		s := reftest.Must(catalog.New(catalog.Options{Sampler: "confidence", Steps: 6, Cache: "none", LayerOptions: catalog.LayerOptions{BlockLength: 8, PromptLength: new(int)}}, test.network.Spec()))(t)
 		run := func(canvas []int) (tokens []int) {
 			cfg := lawstest.Config(s, 1)
 			cfg.OnStep = func(s samplers.Step) { tokens = append(tokens, len(s.Positions)) }
