@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/stat/combin"
 
 	"mdmgen/analysis/likelihood"
+	"mdmgen/internal/lawstest"
 	"mdmgen/internal/reftest"
 	"mdmgen/model"
 	"mdmgen/model/world"
@@ -160,37 +161,25 @@ func TestLikelihood(t *testing.T) {
 	}
 }
 
-// hashed is a network of any length over some tokens, whose rows are a function of the canvas.
-type hashed struct{ facts model.Facts }
-
-func (n hashed) Facts() model.Facts  { return n.facts }
-func (n hashed) Spec() samplers.Spec { return n.facts.Spec() }
-func (n hashed) Close() error        { return nil }
-
-func (n hashed) Logits(_ context.Context, c samplers.Call) ([]float32, error) {
-	var out []float32
-	at, length := 0, c.Length()
-	for r, k := range c.Counts {
-		h := uint64(length)
-		for _, id := range c.IDs[r*length : (r+1)*length] {
-			h = h*0x9E3779B97F4A7C15 + uint64(id) + 1
-		}
-		for _, l := range c.Positions[at : at+k] {
-			for a := range n.facts.Columns {
-				x := (h + uint64(l)*31 + uint64(a)*17) * 0xD1B54A32D192ED03
-				out = append(out, float32(x>>40)/(1<<22))
-			}
-		}
-		at += k
-	}
-	return out, nil
+// hashed is a network of any length, whose rows are a function of the canvas, as a model.
+type hashed struct {
+	lawstest.HashNet
+	facts model.Facts
 }
+
+func newHashed(f model.Facts) *hashed {
+	return &hashed{lawstest.HashNet{Vocabulary: f.Spec().Vocabulary}, f}
+}
+
+func (n *hashed) Facts() model.Facts  { return n.facts }
+func (n *hashed) Spec() samplers.Spec { return n.facts.Spec() }
+func (n *hashed) Close() error        { return nil }
 
 // TestGaps checks that a candidate has the same result as in a canvas with a gap of its length, in
 // every gap or in one, and that canvases shared by candidates are evaluated once.
 func TestGaps(t *testing.T) {
 	t.Parallel()
-	net := hashed{model.Facts{Columns: 5, MaskID: 5, Length: 64}}
+	net := newHashed(model.Facts{Columns: 5, MaskID: 5, Length: 64})
 	list := [][]int{{1}, {2, 3}, {2, 4}, {0, 1, 2}}
 	one := read(t, net, Question{Canvas: []int{0, 5, 1, 5, 5, 2}, Top: 2, Gap: 2, Candidates: list})
 	// The canvas itself, which is also that of the gap of two; one for {1}; three for two tokens:
@@ -214,7 +203,7 @@ func TestGaps(t *testing.T) {
 // TestRefused checks that questions without an answer are errors with the reason.
 func TestRefused(t *testing.T) {
 	t.Parallel()
-	net := hashed{model.Facts{Columns: 6, MaskID: 5, Padding: []int{4}, Length: 64}}
+	net := newHashed(model.Facts{Columns: 6, MaskID: 5, Padding: []int{4}, Length: 64})
 	long := slices.Repeat([]int{1}, MaxTokens)
 	for want, q := range map[string]Question{
 		"nothing is masked":            {Canvas: []int{1, 2}},

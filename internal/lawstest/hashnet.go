@@ -14,11 +14,11 @@ import (
 // HashNet is a network for any length: its rows are a hash of the canvas, the position and σ. It
 // checks its arguments.
 type HashNet struct {
-	Columns, Mask int
-	Timed         bool
-	All           bool // positions that are not masked are queried, too
-	Calls, Asked  int  // calls, and the canvases in them
-	Fail          func(call int) error
+	draw.Vocabulary
+	Timed        bool
+	All          bool // positions that are not masked are queried, too
+	Calls, Asked int  // calls, and the canvases in them
+	Fail         func(call int) error
 	// Bad is what was wrong with a call.
 	Bad string
 	// Change modifies the Spec.
@@ -28,7 +28,7 @@ type HashNet struct {
 
 // Spec returns the Spec, as changed.
 func (n *HashNet) Spec() samplers.Spec {
-	s := samplers.Spec{TimeConditioned: n.Timed, Vocabulary: draw.Vocabulary{Columns: n.Columns, Mask: n.Mask, Excluded: []int{4}}}
+	s := samplers.Spec{TimeConditioned: n.Timed, Vocabulary: n.Vocabulary}
 	if n.Change != nil {
 		n.Change(&s)
 	}
@@ -81,7 +81,9 @@ func (n *HashNet) Logits(_ context.Context, c samplers.Call) ([]float32, error) 
 }
 
 // NewHashNet returns a network of seven columns, one of which, 4, is never drawn, and MASK 6.
-func NewHashNet(timed bool) *HashNet { return &HashNet{Columns: 7, Mask: 6, Timed: timed} }
+func NewHashNet(timed bool) *HashNet {
+	return &HashNet{Vocabulary: draw.Vocabulary{Columns: 7, Mask: 6, Excluded: []int{4}}, Timed: timed}
+}
 
 // Near is a network whose rows depend only on the last far tokens to the left, so that drafts are
 // often right.

@@ -1,7 +1,6 @@
 package match_test
 
 import (
-	"context"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -14,6 +13,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"mdmgen/builtin"
+	"mdmgen/internal/lawstest"
 	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
@@ -29,34 +29,6 @@ var (
 	samples = flag.Int("samples", 3, "samples of each language and tokenizer")
 	network = flag.Bool("network", false, "sample by the built-in network alone")
 )
-
-// hashNet is a network whose rows are a hash of the canvas and the position.
-type hashNet struct {
-	draw.Vocabulary
-	out []float32
-}
-
-func (n *hashNet) Spec() samplers.Spec { return samplers.Spec{Vocabulary: n.Vocabulary} }
-
-func (n *hashNet) Logits(_ context.Context, c samplers.Call) ([]float32, error) {
-	n.out = n.out[:0]
-	length, rest := c.Length(), c.Positions
-	for r, k := range c.Counts {
-		seen := uint64(1469598103934665603)
-		for _, id := range c.IDs[r*length : (r+1)*length] {
-			seen = (seen ^ uint64(id)) * 1099511628211
-		}
-		for _, l := range rest[:k] {
-			x := (seen ^ uint64(l)) * 0x9e3779b97f4a7c15
-			for range n.Columns {
-				x = x*6364136223846793005 + 1442695040888963407
-				n.out = append(n.out, float32(x>>40)*0x1p-21)
-			}
-		}
-		rest = rest[k:]
-	}
-	return n.out, nil
-}
 
 // languages are 40 patterns, each of which has texts of 12 tokens and of more.
 var languages = []string{
@@ -98,7 +70,7 @@ func TestAllMatch(t *testing.T) {
 		_, end, err := words.Frame()
 		reftest.OK(t, err)
 		v := match.NewVocabulary(texts, end)
-		var net samplers.Network = &hashNet{Vocabulary: draw.Vocabulary{Columns: len(texts), Mask: len(texts)}}
+		var net samplers.Network = &lawstest.HashNet{Vocabulary: draw.Vocabulary{Columns: len(texts), Mask: len(texts)}}
 		if *network {
 			if name != "builtin" {
 				break
