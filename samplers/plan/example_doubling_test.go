@@ -50,7 +50,7 @@ func (s doubling) Calls(d int) (blocks, left float64, err error) {
 func (s doubling) Law() samplers.Planned { return samplers.BySizes{Of: s.sizes, AtHit: true} }
 
 // A planner has samples, exact likelihoods, expected calls and certificates like all samplers.
-func Example_planner() {
+func ExamplePlanner() {
 	ctx := context.Background()
 	m, err := model.Open(ctx, "../../analysis/likelihood/testdata/dirichlet3-noisy.json", model.Options{})
 	check(err)
