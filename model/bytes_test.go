@@ -55,7 +55,7 @@ func TestBytesACall(t *testing.T) {
 			_, err := n.Logits(t.Context(), c)
 			return err
 		},
-		"log-probability of a given token": func(c samplers.Call) error {
+		"log-probability of one token": func(c samplers.Call) error {
 			k := len(c.Positions)
 			return n.LogProbs(t.Context(), c, make([]int64, k), make([]float64, k), make([]float64, k))
 		},
