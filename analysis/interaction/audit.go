@@ -163,7 +163,7 @@ func (a *auditor) group(ctx context.Context, b plan.Block) error {
 		if a.text != nil {
 			a.ids[l] = int64(a.text[l])
 		} else {
-			token, _ := a.categorical.Pick(together[i], a.numbers.Token(l))
+			token, _ := a.categorical.Pick(exps(together[i]), a.numbers.Token(l))
 			a.ids[l] = int64(token)
 		}
 		if i+1 < len(b.Positions) {
@@ -185,15 +185,15 @@ func (a *auditor) group(ctx context.Context, b plan.Block) error {
 			a.KL += estimate.Number(kl)
 			a.TV += tv
 			a.Worst = max(a.Worst, estimate.Number(kl))
-			if q[token] > 0 { // 0 only by rounding
-				a.Log += estimate.Number(math.Log(p[token] / q[token]))
+			if !math.IsInf(q[token], -1) { // so only by rounding
+				a.Log += estimate.Number(p[token] - q[token])
 			}
 		}
 	}
 	return nil
 }
 
-// rows evaluates rows of probabilities.
+// rows evaluates rows of logarithms of probabilities, in nats.
 func (a *auditor) rows(ctx context.Context, asks []samplers.AskRow) ([][]float64, error) {
 	var call samplers.Call
 	for _, r := range asks {
@@ -201,11 +201,11 @@ func (a *auditor) rows(ctx context.Context, asks []samplers.AskRow) ([][]float64
 		call.Add(&a.spec, a.ids, r)
 	}
 	a.Rows += len(asks)
-	return probabilities(ctx, a.net, a.categorical, call)
+	return logs(ctx, a.net, a.categorical, call)
 }
 
-// probabilities returns the probabilities of a call's rows.
-func probabilities(ctx context.Context, net samplers.Network, categorical *draw.Categorical, call samplers.Call) ([][]float64, error) {
+// logs returns the logarithms of the probabilities of a call's rows.
+func logs(ctx context.Context, net samplers.Network, categorical *draw.Categorical, call samplers.Call) ([][]float64, error) {
 	rows, err := samplers.RowsOf(ctx, net, call)
 	if err != nil {
 		return nil, err
@@ -213,20 +213,29 @@ func probabilities(ctx context.Context, net samplers.Network, categorical *draw.
 	columns, out := net.Spec().Columns, make([][]float64, len(call.Positions))
 	for i, l := range call.Positions {
 		out[i] = make([]float64, columns)
-		if err := categorical.Probabilities(out[i], rows.Slice(i*columns, (i+1)*columns)); err != nil {
+		if err := categorical.LogProbabilities(out[i], rows.Slice(i*columns, (i+1)*columns)); err != nil {
 			return nil, fault.Errorf("interaction", "position %d: %w", l, err)
 		}
 	}
 	return out, nil
 }
 
-// distance returns KL(p‖q) in nats and the total variation.
+// exps returns e to the power of each element.
+func exps(logs []float64) []float64 {
+	out := make([]float64, len(logs))
+	for i, x := range logs {
+		out[i] = math.Exp(x)
+	}
+	return out
+}
+
+// distance returns KL(p‖q) in nats and the total variation, from the logarithms of probabilities.
 func distance(p, q []float64) (kl, tv float64) {
 	for i, x := range p {
-		if x > 0 {
-			kl += x * math.Log(x/q[i])
+		if e := math.Exp(x); e > 0 {
+			kl += e * (x - q[i])
 		}
-		tv += math.Abs(x-q[i]) / 2
+		tv += math.Abs(math.Exp(x)-math.Exp(q[i])) / 2
 	}
 	return max(kl, 0), tv
 }

@@ -28,7 +28,7 @@ func paths(w *world.World, canvas []int, groups [][]int, p, single, kl float64, 
 		}
 		l := groups[0][i]
 		together, apart := row(w, canvas, l), row(w, at, l)
-		lost, _ := distance(together, apart)
+		lost, _ := distance(logsOf(together), logsOf(apart))
 		for a, q := range together {
 			if q > 0 {
 				next := slices.Clone(at)
@@ -38,6 +38,23 @@ func paths(w *world.World, canvas []int, groups [][]int, p, single, kl float64, 
 		}
 	}
 	fill(canvas, 0, p, single, kl)
+}
+
+// logsOf returns the logarithm of each element.
+func logsOf(p []float64) []float64 {
+	out := make([]float64, len(p))
+	for i, x := range p {
+		out[i] = math.Log(x)
+	}
+	return out
+}
+
+// TestDistance checks that the KL of two distributions is finite where probabilities underflow.
+func TestDistance(t *testing.T) {
+	t.Parallel()
+	if kl, tv := distance([]float64{0, -1200}, []float64{-1200, 0}); math.Abs(kl-1200) > 1e-9 || tv != 1 {
+		t.Errorf("KL %v, TV %v; want 1200 and 1", kl, tv)
+	}
 }
 
 // TestAuditWorlds checks that an audit estimates the mean of Σ KL, which is at least KL(P̃ ‖ P).

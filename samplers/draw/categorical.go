@@ -232,19 +232,40 @@ func (c *Categorical) Probabilities(dst []float64, row Row) error {
 // LogP returns the logarithm, in nats, of the probability with which Token draws a token, without
 // underflow. dst receives the distribution, as from [Categorical.Probabilities].
 func (c *Categorical) LogP(dst []float64, row Row, token int) (float64, error) {
-	if err := c.Probabilities(dst, row); err != nil {
-		return 0, err
+	if err := c.Probabilities(dst, row); err != nil || dst[token] > 0x1p-1000 {
+		return math.Log(dst[token]), err
 	}
-	in := slices.ContainsFunc(c.allowed, func(s stretch) bool { return s.from <= token && token < s.to })
-	if dst[token] > 0x1p-1000 || !in || c.temperature == 0 || c.draw.Truncates() {
-		return math.Log(dst[token]), nil
+	logs := make([]float64, c.columns)
+	err := c.LogProbabilities(logs, row)
+	return logs[token], err
+}
+
+// LogProbabilities writes the logarithms of [Categorical.Probabilities], in nats, which do not
+// underflow: a token has −Inf only if it is never drawn.
+func (c *Categorical) LogProbabilities(dst []float64, row Row) error {
+	if err := c.Probabilities(dst, row); err != nil {
+		return err
+	}
+	if c.temperature == 0 || c.draw.Truncates() {
+		for i, p := range dst {
+			dst[i] = math.Log(p)
+		}
+		return nil
 	}
 	top, err := c.top(row)
 	var sum float64
+	for i := range dst {
+		dst[i] = math.Inf(-1)
+	}
 	for _, s := range c.allowed {
 		sum += row.sum(s, top, c.temperature)
 	}
-	return (row.At(token)-top)/c.temperature - math.Log(sum), err
+	for _, s := range c.allowed {
+		for i := s.from; i < s.to; i++ {
+			dst[i] = (row.At(i)-top)/c.temperature - math.Log(sum)
+		}
+	}
+	return err
 }
 
 // Softmax returns [Categorical.LogSum], and writes the network's own distribution to dst unless that is
