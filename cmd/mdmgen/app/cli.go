@@ -22,6 +22,7 @@ import (
 	"mdmgen/internal/exit"
 	"mdmgen/internal/fault"
 	"mdmgen/internal/plainfile"
+	"mdmgen/internal/suggest"
 	"mdmgen/model"
 )
 
@@ -122,7 +123,7 @@ func runApp(ctx context.Context, args []string, s kit.Streams) error {
 	}
 	cmd := app.Command(args[0])
 	if cmd == nil {
-		hint := kit.Suggested(args[0], kit.CommandNames(app.Commands))
+		hint := suggest.Ending(args[0], kit.CommandNames(app.Commands))
 		return exit.Usagef("unknown command %q%s", args[0], cmp.Or(hint, "; `mdmgen --help` lists the commands"))
 	}
 	rest, help, err := kit.Arrange(cmd, args[1:])

@@ -14,6 +14,7 @@ import (
 	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/internal/exit"
 	"mdmgen/internal/fault"
+	"mdmgen/internal/suggest"
 	"mdmgen/samplers/cache"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/schedule"
@@ -142,7 +143,7 @@ func (o *options) readParts() error {
 		case part == "perplexity" || part == bench.PartEvaluator:
 			return exit.Usagef("--quality %s: --evaluator MODEL asks for generative perplexity; --quality takes %s", part, strings.Join(bench.Parts(), ", "))
 		case !slices.Contains(bench.Parts(), part):
-			return exit.Usagef("--quality %.40q: must be one of %s%s", part, strings.Join(bench.Parts(), ", "), kit.Suggested(part, bench.Parts()))
+			return exit.Usagef("--quality %.40q: must be one of %s%s", part, strings.Join(bench.Parts(), ", "), suggest.Ending(part, bench.Parts()))
 		case slices.Contains(o.parts, part):
 			return exit.Usagef("--quality: %s appears twice", part)
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mdmgen/internal/exit"
+	"mdmgen/internal/suggest"
 )
 
 // Arrange parses the flags of a command line. They may be before, between and after its arguments,
@@ -105,9 +106,9 @@ func unknown(cmd *cli.Command, arg, name string) error {
 	hint := "; `mdmgen " + cmd.Name + " --help` lists the flags"
 	if f := set.Find(name); f != nil { // a rare one
 		hint = "; did you mean " + f.Form() + "?"
-	} else if s := nearest(name, append(set.names(false), "help", "help-all")); s != "" {
+	} else if s := suggest.Nearest(name, append(set.names(false), "help", "help-all")); s != "" {
 		hint = "; did you mean " + Dashed(s) + "?"
-	} else if s := nearest(name, set.names(true)); s != "" {
+	} else if s := suggest.Nearest(name, set.names(true)); s != "" {
 		hint = "; did you mean --" + Settings + " " + s + "?"
 	}
 	return exit.Usagef("%s: unknown flag %s%s", cmd.Name, typed, hint)
@@ -151,9 +152,5 @@ func unknownSetting(cmd *cli.Command, name string, inline bool) error {
 	case f != nil && !inline:
 		return exit.Usagef("--set %s: write %s", name, f.Form())
 	}
-	hint := ""
-	if s := nearest(name, set.names(true)); s != "" {
-		hint = "; did you mean " + s + "?"
-	}
-	return exit.Usagef("--set %s: %s has no such setting%s", name, cmd.Name, hint)
+	return exit.Usagef("--set %s: %s has no such setting%s", name, cmd.Name, suggest.Ending(name, set.names(true)))
 }

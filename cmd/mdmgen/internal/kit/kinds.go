@@ -9,8 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/xrash/smetrics"
-
+	"mdmgen/internal/suggest"
 	"mdmgen/samplers"
 )
 
@@ -131,15 +130,6 @@ func Words[T ~string](p *T, words []T, f Flag) *Flag {
 	return Known(p, words, func(text T) bool { return slices.Contains(words, text) }, f)
 }
 
-// Suggested returns a suggestion of the word most similar to a text, as the end of a message, or
-// "".
-func Suggested(text string, words []string) string {
-	if near := nearest(text, words); near != "" {
-		return "; did you mean " + near + "?"
-	}
-	return ""
-}
-
 // Known returns a flag for a name that known accepts, which must include the words.
 func Known[T ~string](p *T, words []T, known func(T) bool, f Flag) *Flag {
 	f.Words = nil
@@ -152,7 +142,7 @@ func Known[T ~string](p *T, words []T, known func(T) bool, f Flag) *Flag {
 		case len(f.Words) == 1:
 			return "", fmt.Errorf("must be %s", f.Words[0])
 		default:
-			return "", fmt.Errorf("must be one of %s%s", strings.Join(f.Words, ", "), Suggested(text, f.Words))
+			return "", fmt.Errorf("must be one of %s%s", strings.Join(f.Words, ", "), suggest.Ending(text, f.Words))
 		}
 		return T(text), nil
 	}, func(s T) string { return string(s) }, f)
@@ -179,7 +169,7 @@ func Option(o samplers.Option, f Flag) *Flag {
 			return err
 		}
 		if o.Set(text) != nil {
-			return fmt.Errorf("must be %s%s", o.Form(), Suggested(text, o.Words))
+			return fmt.Errorf("must be %s%s", o.Form(), suggest.Ending(text, o.Words))
 		}
 		return nil
 	}
@@ -214,29 +204,4 @@ func Format[T ~string](p *T, words ...T) Set {
 		f.Synonyms = []Synonym{{"json", "json"}}
 	}
 	return Set{Words(p, words, f)}
-}
-
-// near is the minimum Jaro–Winkler similarity of a suggestion; 1 means equal.
-const near = 0.84
-
-// elsewhere maps the names in other programs, with - for _, to ours.
-var elsewhere = map[string]string{
-	"prompt": "prefix", "promt": "prefix", "gen-length": "length", "max-length": "length", "max-new-tokens": "length", "max-tokens": "length", "n-predict": "length",
-	"num-steps": "steps", "diffusion-steps": "steps", "num-inference-steps": "steps",
-	"num-samples": "n", "cfg": "guidance", "cfg-scale": "guidance", "checkpoint": "model", "ckpt": "model", "checkpoint-path": "model",
-}
-
-// nearest returns the name for what other programs call typed, else the name most similar to typed,
-// "" if none is near.
-func nearest(typed string, names []string) string {
-	if name := elsewhere[strings.ReplaceAll(typed, "_", "-")]; slices.Contains(names, name) {
-		return name
-	}
-	best, likeness := "", near
-	for _, name := range names {
-		if x := smetrics.JaroWinkler(strings.ToLower(typed), strings.ToLower(name), 0.7, 4); x >= likeness {
-			best, likeness = name, x
-		}
-	}
-	return best
 }
