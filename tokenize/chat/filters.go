@@ -120,7 +120,7 @@ func join(r *run, items []jinja.Value, sep string) jinja.Value {
 	return jinja.NewString(strings.Join(all, sep))
 }
 
-// object requires an object.
+// asObject requires an object.
 func asObject(v jinja.Value) *jinja.Dict {
 	if !v.IsDict() {
 		refuse("%.40s is given instead of an object", v)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -65,8 +64,6 @@ func number64(v jinja.Value) float64 {
 	}
 	return math.NaN()
 }
-
-func trimmedFloat(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
 func raise(_ *run, a args) jinja.Value {
 	refuse("it says %.200q", show(a.take("message")[0]))

@@ -1,11 +1,11 @@
 package chat
 
 import (
-	"encoding/json"
 	"strconv"
 	"strings"
 
 	"github.com/ardanlabs/jinja"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // maxIndent is the maximum indentation that tojson may use for a level.
@@ -56,14 +56,6 @@ func encode(r *run, a args) jinja.Value {
 
 // quotedJSON returns a text in JSON as Python writes it: it leaves all but quotes and controls.
 func quotedJSON(s string) string {
-	var b strings.Builder
-	for _, r := range s {
-		q, _ := json.Marshal(string(r))
-		if r == '"' || r == '\\' || r < ' ' {
-			b.Write(q[1 : len(q)-1])
-		} else {
-			b.WriteRune(r)
-		}
-	}
-	return `"` + b.String() + `"`
+	q, _ := jsontext.AppendQuote(nil, s) // Invalid UTF-8 becomes U+FFFD.
+	return string(q)
 }

@@ -39,23 +39,26 @@ const (
 
 func isCover(r rune) bool { return firstCover <= r && r <= lastCover }
 
-// bare matches what of a content stays as it is under cover, because templates leave out thoughts and
-// trim blanks.
-var bare = regexp.MustCompile(`^(?:(</?think>)|[\pZ\x{9}-\x{d}\x{1c}-\x{1f}\x{85}])`)
+// thought matches the marks of thoughts, which templates leave out.
+var thought = regexp.MustCompile(`^</?think>`)
 
-// covered returns a content with a character from next on for each of its own, the thoughts' marks
-// included if they are special tokens.
-func covered(content string, next *rune, special bool) string {
+// covered returns a content with a character under cover for each of its own, which it appends to
+// runes. Blanks stay as they are, because templates trim them, as do the marks of thoughts unless they
+// are special tokens.
+func covered(content string, runes *[]string, special bool) string {
 	var b strings.Builder
 	for content != "" {
-		if m := bare.FindStringSubmatch(content); m != nil && (m[1] == "" || !special) {
-			b.WriteString(m[0])
-			content = content[len(m[0]):]
-			continue
+		r, n := utf8.DecodeRuneInString(content)
+		switch mark := thought.FindString(content); {
+		case mark != "" && !special:
+			n = len(mark)
+			b.WriteString(mark)
+		case isSpace(r):
+			b.WriteRune(r)
+		default:
+			b.WriteRune(firstCover + rune(len(*runes)))
+			*runes = append(*runes, content[:n])
 		}
-		_, n := utf8.DecodeRuneInString(content)
-		b.WriteRune(*next)
-		*next++
 		content = content[n:]
 	}
 	return b.String()
@@ -66,24 +69,16 @@ func covered(content string, next *rune, special bool) string {
 // comes from. A template that writes another prompt then, because it inspects or changes contents, is
 // an error. special reports whether the thoughts' marks are special tokens.
 func (t *Template) parts(messages []Message, special bool) ([]tokenize.Part, error) {
-	next, under := firstCover, slices.Clone(messages)
+	under := slices.Clone(messages)
 	var runes []string // that are covered
 	for i, m := range messages {
 		if !slices.Contains(roles, m.Role) {
 			return nil, fault.Errorf("chat", "message %d: the role is %.40q: must be %s", i+1, m.Role, strings.Join(roles, ", "))
 		}
-		if utf8.RuneCountInString(m.Content) > int(lastCover-next) {
+		if utf8.RuneCountInString(m.Content) > int(lastCover-firstCover)-len(runes) {
 			return nil, fault.Errorf("chat", "the messages have more than %d characters", lastCover-firstCover)
 		}
-		under[i].Content = covered(m.Content, &next, special)
-		content := m.Content
-		for _, r := range under[i].Content {
-			_, n := utf8.DecodeRuneInString(content)
-			if isCover(r) {
-				runes = append(runes, content[:n])
-			}
-			content = content[n:]
-		}
+		under[i].Content = covered(m.Content, &runes, special)
 	}
 	whole, err := t.render(messages)
 	if err != nil {

@@ -170,14 +170,10 @@ func show(v jinja.Value) string {
 		return v.String()
 	case v.IsFloat():
 		x := v.AsFloat()
-		s := fmt.Sprint(x)
 		if e := math.Abs(x); x != 0 && (e < 1e-4 || e >= 1e16) || math.IsNaN(x) {
-			refuse("printing %s is not supported", s)
+			refuse("printing %v is not supported", x)
 		}
-		if s = trimmedFloat(x); !strings.Contains(s, ".") {
-			s += ".0"
-		}
-		return s
+		return decimal(x)
 	}
 	refuse("printing a list, an object or a function is not supported")
 	return ""

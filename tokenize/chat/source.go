@@ -206,17 +206,24 @@ func (t *translator) tokens(kind byte) (out []token, sign string) {
 	}
 }
 
+// decimal returns a number with a point and without an exponent.
+func decimal(x float64) string {
+	s := strconv.FormatFloat(x, 'f', -1, 64)
+	if !strings.Contains(s, ".") {
+		s += ".0"
+	}
+	return s
+}
+
 // number returns a number as the engine reads it.
 func number(t token) string {
 	text := strings.ReplaceAll(t.text, "_", "")
 	if t.kind == isFloat {
 		x, err := strconv.ParseFloat(text, 64)
-		if text = strconv.FormatFloat(x, 'f', -1, 64); err != nil {
+		if err != nil {
 			refuse("the number %s is not supported", t.text)
 		}
-		if !strings.Contains(text, ".") {
-			text += ".0"
-		}
+		text = decimal(x)
 	} else if n, err := strconv.Atoi(text); err != nil || n > 1<<53 {
 		refuse("the number %s is not supported", t.text)
 	}
