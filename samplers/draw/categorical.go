@@ -241,18 +241,21 @@ func (c *Categorical) LogP(dst []float64, row Row, token int) (float64, error) {
 }
 
 // LogProbabilities writes the logarithms of [Categorical.Probabilities], in nats, which do not
-// underflow: a token has −Inf only if it is never drawn.
+// underflow: a token has −Inf only if it is never drawn. The errors are those of [Categorical.Token].
 func (c *Categorical) LogProbabilities(dst []float64, row Row) error {
-	if err := c.Probabilities(dst, row); err != nil {
-		return err
-	}
 	if c.temperature == 0 || c.draw.Truncates() {
+		if err := c.Probabilities(dst, row); err != nil {
+			return err
+		}
 		for i, p := range dst {
 			dst[i] = math.Log(p)
 		}
 		return nil
 	}
 	top, err := c.top(row)
+	if err != nil {
+		return err
+	}
 	var sum float64
 	for i := range dst {
 		dst[i] = math.Inf(-1)
@@ -260,12 +263,13 @@ func (c *Categorical) LogProbabilities(dst []float64, row Row) error {
 	for _, s := range c.allowed {
 		sum += row.sum(s, top, c.temperature)
 	}
+	norm := math.Log(sum)
 	for _, s := range c.allowed {
 		for i := s.from; i < s.to; i++ {
-			dst[i] = (row.At(i)-top)/c.temperature - math.Log(sum)
+			dst[i] = (row.At(i)-top)/c.temperature - norm
 		}
 	}
-	return err
+	return nil
 }
 
 // Softmax returns [Categorical.LogSum], and writes the network's own distribution to dst unless that is
