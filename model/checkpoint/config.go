@@ -106,12 +106,10 @@ func ParseConfig(text []byte) (Config, error) {
 		return Config{}, err
 	}
 	var quantized struct {
-		By *struct {
-			Method string `json:"quant_method"`
-		} `json:"quantization_config"`
+		Method string `json:"quant_method"`
 	}
-	if json.Unmarshal(text, &quantized) == nil && quantized.By != nil && quantized.By.Method != "" {
-		return Config{}, fmt.Errorf("quantization_config: weights quantized by %q are not read: give the model before its quantization, which can be opened in int8 or int4", quantized.By.Method)
+	if json.Unmarshal(p.keys["quantization_config"], &quantized) == nil && quantized.Method != "" {
+		return Config{}, fmt.Errorf("quantization_config: weights quantized by %q are not read: give the model before its quantization, which can be opened in int8 or int4", quantized.Method)
 	}
 	f, err := p.find()
 	if err != nil {
