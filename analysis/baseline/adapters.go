@@ -31,7 +31,7 @@ func (c Causal) LogProb(ctx context.Context, windows []likelihood.Target) ([]flo
 			continue
 		}
 		if c.Begin < 0 {
-			return nil, fault.Errorf("reference", "window %d: a causal network gives no probability of the first token: give windows a context, or a tokenizer with an end-of-text token", i)
+			return nil, fault.Errorf("baseline", "window %d: a causal network gives no probability of the first token: give windows a context, or a tokenizer with an end-of-text token", i)
 		}
 		texts[i] = causal.Window{IDs: slices.Concat([]int{c.Begin}, w.IDs), From: 1}
 	}

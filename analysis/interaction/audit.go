@@ -232,10 +232,11 @@ func exps(logs []float64) []float64 {
 // distance returns KL(p‖q) in nats and the total variation, from the logarithms of probabilities.
 func distance(p, q []float64) (kl, tv float64) {
 	for i, x := range p {
-		if e := math.Exp(x); e > 0 {
+		e := math.Exp(x)
+		if e > 0 {
 			kl += e * (x - q[i])
 		}
-		tv += math.Abs(math.Exp(x)-math.Exp(q[i])) / 2
+		tv += math.Abs(e-math.Exp(q[i])) / 2
 	}
 	return max(kl, 0), tv
 }
