@@ -11,6 +11,7 @@ import (
 	"unsafe"
 
 	"mdmgen/model"
+	"mdmgen/tokenize"
 )
 
 //go:embed fairytale
@@ -42,8 +43,8 @@ func Fairytale() fs.FS {
 	return folder{dir}
 }
 
-// Open opens the built-in model on the CPU with all threads. It fetches ONNX Runtime if that is
-// missing.
-func Open(ctx context.Context) (*model.Text, error) {
+// Open opens the built-in model on the CPU with all threads, and its tokenizer. It fetches ONNX Runtime
+// if that is missing.
+func Open(ctx context.Context) (model.Model, *tokenize.Tokenizer, error) {
 	return model.OpenText(ctx, "fairytale", model.Options{Builtins: []model.Builtin{{Name: "fairytale", FS: Fairytale(), Digest: Digest}}})
 }

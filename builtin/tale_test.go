@@ -55,7 +55,7 @@ func TestPrograms(t *testing.T) {
 		out := reftest.Must(cmd.StdoutPipe())(t)
 		reftest.OK(t, cmd.Start())
 		url := reftest.Must(bufio.NewReader(out).ReadString('\n'))(t)
-		resp := reftest.Must(http.Post(strings.TrimSpace(url)+"/v1/completions", "application/json", strings.NewReader(`{"prompt":"Once upon a time"}`)))(t)
+		resp := reftest.Must(http.Post(strings.TrimSpace(url)+"/v1/completions", "application/json", strings.NewReader(`{"model":"fairytale","prompt":"Once upon a time"}`)))(t)
 		if resp.Body.Close(); resp.StatusCode != http.StatusOK {
 			t.Error(resp.Status)
 		}

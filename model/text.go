@@ -10,27 +10,15 @@ import (
 	"mdmgen/tokenize"
 )
 
-// Text is a model with its tokenizer, both open.
-type Text struct {
-	Model
-	tokenizer *tokenize.Tokenizer
-}
-
-// Tokenizer returns the model's tokenizer.
-func (t *Text) Tokenizer() *tokenize.Tokenizer { return t.tokenizer }
-
 // OpenText is [Open] together with the model's tokenizer.json, in its folder or next to its file.
 // If there is none the error satisfies errors.Is(err, fs.ErrNotExist).
-func OpenText(ctx context.Context, ref string, opts Options) (*Text, error) {
+func OpenText(ctx context.Context, ref string, opts Options) (Model, *tokenize.Tokenizer, error) {
 	t, err := openTokenizer(ctx, ref, opts)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	m, err := Open(ctx, ref, opts)
-	if err != nil {
-		return nil, err
-	}
-	return &Text{m, t}, nil
+	return m, t, err
 }
 
 func openTokenizer(ctx context.Context, ref string, opts Options) (*tokenize.Tokenizer, error) {

@@ -75,7 +75,9 @@ func TestAllMatch(t *testing.T) {
 			if name != "builtin" {
 				break
 			}
-			net = reftest.Must(builtin.Open(t.Context()))(t)
+			m, _, err := builtin.Open(t.Context())
+			reftest.OK(t, err)
+			net = m
 		}
 		mask := net.Spec().Mask
 		n := *samples

@@ -48,10 +48,11 @@ func main() {
 	if _, err := os.Stat("builtin/fairytale"); err != nil {
 		log.Fatalf("%v: run go generate ./builtin", err)
 	}
-	m := fatal.Must(builtin.Open(ctx))
+	m, words, err := builtin.Open(ctx)
+	fatal.Check(err)
 	defer m.Close()
 	ids := sample(ctx, m)
-	text := fatal.Must(m.Tokenizer().Decode(ids))
+	text := fatal.Must(words.Decode(ids))
 	golden := fatal.Must(json.Marshal(map[string]any{"seed": seed, "ids": ids, "text": text}))
 	fatal.Check(os.WriteFile("testdata/golden-sample.json", append(golden, '\n'), 0o644))
 	replace("README.md", "sample", func(w io.Writer) error { return writeSample(w, text) })
