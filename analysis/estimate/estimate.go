@@ -109,12 +109,19 @@ func Digits(mean, se float64) string {
 	return Rounded(mean, se) + " ± " + Rounded(se, se)
 }
 
-// Interval returns "lo..hi", to the place of the second digit of the error.
+// Interval returns "lo..hi", to the place of the second digit of the error, or of the end if that is
+// closer to 0.
 func (e Estimate) Interval() string {
 	if !(e.SE >= 1e-8 && e.SE < 1e9) {
 		return fmt.Sprintf("%.6g..%.6g", e.Lo, e.Hi)
 	}
-	return Rounded(e.Lo, e.SE) + ".." + Rounded(e.Hi, e.SE)
+	end := func(x float64) string {
+		if x == 0 {
+			return Rounded(x, e.SE)
+		}
+		return Rounded(x, min(e.SE, 2*math.Abs(x))) // A positive bound is not printed as 0.
+	}
+	return end(e.Lo) + ".." + end(e.Hi)
 }
 
 // Rounded formats x to the place of the second digit of its error, or with four digits if the error

@@ -153,6 +153,9 @@ func TestDigits(t *testing.T) {
 			t.Errorf("%+v is %s and %s, want %s and %s", c, e, e.Interval(), c.value, c.interval)
 		}
 	}
+	if got := (Estimate{Mean: 480, SE: 210, Lo: 1.719, Hi: 132890}).Interval(); got != "1.7..132890" {
+		t.Errorf("an interval above 0 is %s", got)
+	}
 }
 
 // TestWithin checks that an interval is clipped to the possible values and always contains the

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -145,6 +146,9 @@ func read(ctx context.Context, s kit.Streams, o *options, args []string) (err er
 		default:
 			return fmt.Errorf("standard input:%d: %s", l.N, fault.Plain(err))
 		}
+	}
+	if len(r.Readings) == 0 {
+		return errors.New(`standard input: nothing to read: name a template, or write a JSON object in each line, such as {"infill":"Once upon a{{1}}"}`)
 	}
 	if err := kit.PrintLine(out, o.format, r, r.text()); err != nil {
 		return err
