@@ -35,6 +35,10 @@ type Config struct {
 	Record Settings
 }
 
+// maxVocabularies is the maximum number of vocabularies that are kept, each of which keeps languages:
+// a request chooses its own.
+const maxVocabularies = 4
+
 // Builder makes jobs of requests. It may be used concurrently.
 type Builder struct {
 	Config

@@ -136,6 +136,9 @@ func (b *Builder) vocabulary(suppressed string) (*match.Vocabulary, error) {
 	if err != nil || end >= spec.Columns || slices.Contains(never, end) {
 		end = tokenize.None
 	}
+	if len(b.vocabularies) >= maxVocabularies {
+		clear(b.vocabularies)
+	}
 	b.vocabularies[suppressed] = match.NewVocabulary(texts, end)
 	return b.vocabularies[suppressed], nil
 }

@@ -23,10 +23,10 @@ func (c *connections) note(conn net.Conn, state http.ConnState) {
 	defer c.mu.Unlock()
 	switch state {
 	case http.StateNew:
-		if c.open++; c.open > c.most {
-			c.closeIdle(conn)
-		}
 		c.idle[conn] = time.Now()
+		if c.open++; c.open > c.most {
+			c.closeIdle()
+		}
 	case http.StateIdle:
 		c.idle[conn] = time.Now()
 	case http.StateActive:
@@ -37,12 +37,12 @@ func (c *connections) note(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// closeIdle closes the connection that has been idle longest, else the new one.
-func (c *connections) closeIdle(oldest net.Conn) {
-	since := time.Now()
+// closeIdle closes the connection that has been idle longest. There is one: the new one.
+func (c *connections) closeIdle() {
+	var oldest net.Conn
 	for conn, t := range c.idle {
-		if t.Before(since) {
-			oldest, since = conn, t
+		if oldest == nil || t.Before(c.idle[oldest]) {
+			oldest = conn
 		}
 	}
 	delete(c.idle, oldest)

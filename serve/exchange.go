@@ -211,8 +211,9 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request, serve func(*exch
 		}
 	}
 	took := time.Since(x.began).Seconds()
-	s.metrics.requests.WithLabelValues(r.URL.Path, strconv.Itoa(status)).Inc()
-	s.metrics.seconds.WithLabelValues(r.URL.Path).Observe(took)
+	_, route, _ := strings.Cut(strings.TrimSuffix(r.Pattern, "{$}"), " ") // not the path: clients may send any number
+	s.metrics.requests.WithLabelValues(route, strconv.Itoa(status)).Inc()
+	s.metrics.seconds.WithLabelValues(route).Observe(took)
 	s.Log.Info("request", "route", r.URL.Path, "status", status, "seconds", took)
 }
 

@@ -188,10 +188,9 @@ func rename(fields map[string]json.RawMessage) error {
 		fields["response_format"] = format.JSONSchema.Schema
 	}
 	for _, name := range []string{"grammar", "guided_grammar"} {
-		if raw := fields[name]; raw != nil && string(raw) != "null" {
+		if fields[name] != nil {
 			return refuse(http.StatusBadRequest, name, name+": grammars are not supported: give regex, choices or json_schema")
 		}
-		delete(fields, name)
 	}
 	for _, name := range slices.Sorted(maps.Keys(constraints)) {
 		key := constraints[name]

@@ -189,7 +189,7 @@ func (s *Server) chat(x *exchange, q *ChatRequest) (*Completion, error) {
 	j, err := x.job(r, max(q.logprobs, 0))
 	if err != nil && r.Length.Fill > 1 {
 		r.Length.Fill = 1
-		if one, failed := s.requests.Layout(r).Canvas(r); failed == nil { // The maximum is at fault.
+		if one, failed := x.job(r, 0); failed == nil { // The maximum is at fault.
 			err = s.tooMany(named, q.most, len(one.Tokens)-1)
 		}
 	}

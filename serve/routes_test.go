@@ -84,6 +84,7 @@ func TestMetrics(t *testing.T) {
 	r := begin(t, "", serve.Config{Batch: 4})
 	r.must(t, 200, "/v1/generate", `{"length":6,"n":3,"cache":"window:1"}`, nil)
 	r.must(t, 400, "/v1/generate", `{"length":-6}`, nil)
+	r.must(t, 404, "/nothing/1", `{}`, nil)
 	text := r.get(t, "/metrics")
 	for _, want := range []string{
 		`mdmgen_requests_total{route="/v1/generate",status="200"} 1`, `mdmgen_requests_total{route="/v1/generate",status="400"} 1`, "mdmgen_sequences_total 3\n", "mdmgen_generation_tokens_total 18\n",
@@ -92,6 +93,9 @@ func TestMetrics(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%.4000s", want, text)
 		}
+	}
+	if strings.Contains(text, "nothing") {
+		t.Error("a path without a route has a counter of its own")
 	}
 }
 
@@ -160,6 +164,9 @@ func TestNoMask(t *testing.T) {
 		if path != "/v1/generate" && strings.Contains(string(data), "{{4}}") {
 			t.Errorf("%s: %s", path, data)
 		}
+	}
+	if got := r.must(t, 400, "/v1/chat/completions", `{"messages":[{"role":"user","content":"a"}],"max_tokens":4,"sampler":"fhs","eta":0.1}`, nil); !strings.Contains(string(got), "does not use eta") {
+		t.Errorf("%s, want an error about eta", got)
 	}
 	var ids struct{ Tokens []int }
 	r.must(t, 200, "/tokenize", `{"content":"<|endoftext|><|mask|>"}`, &ids)

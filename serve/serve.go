@@ -79,12 +79,7 @@ var open = []string{"/", "/health", "/readyz"}
 // New starts the engine and returns its server.
 func New(ctx context.Context, c Config) (*Server, error) {
 	c.Batch, c.Queue, c.Deadline, c.Log = cmp.Or(c.Batch, 8), cmp.Or(c.Queue, 256), cmp.Or(c.Deadline, 10*time.Minute), cmp.Or(c.Log, slog.New(slog.DiscardHandler))
-	if c.Connections == 0 {
-		c.Connections = 1024
-		if n := sysinfo.Files() / 2; n > 0 {
-			c.Connections = int(min(n, 1024))
-		}
-	}
+	c.Connections = cmp.Or(c.Connections, int(min(cmp.Or(sysinfo.Files()/2, 1024), 1024)))
 	c.Positions = cmp.Or(c.Positions, 64*c.Batch*c.Model.Facts().Length)
 	if c.CacheMemory == 0 {
 		free, _ := sysinfo.Free()

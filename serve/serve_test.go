@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"errors"
 	"io"
 	"log/slog"
 	"net"
@@ -82,6 +83,23 @@ func TestPanic(t *testing.T) {
 		failed := s.steps(t.Context(), j, func(samplers.Step) error { return nil })
 		if (failed != nil) != broken || broken && refusal(failed).status != http.StatusInternalServerError {
 			t.Errorf("%v", failed)
+		}
+	}
+}
+
+// TestBusyConnections checks that each new connection is closed if all others are in use, however late
+// the server learns that those before it are closed.
+func TestBusyConnections(t *testing.T) {
+	all := &connections{most: 1, idle: make(map[net.Conn]time.Time)}
+	busy, _ := net.Pipe()
+	all.note(busy, http.StateNew)
+	all.note(busy, http.StateActive)
+	for i := range 2 {
+		conn, _ := net.Pipe()
+		all.note(conn, http.StateNew)
+		_ = conn.SetWriteDeadline(time.Now()) // Nobody reads.
+		if _, err := conn.Write(nil); !errors.Is(err, io.ErrClosedPipe) {
+			t.Errorf("new connection %d: %v, want closed", i, err)
 		}
 	}
 }

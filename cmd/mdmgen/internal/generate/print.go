@@ -14,14 +14,14 @@ import (
 	"mdmgen/requests"
 )
 
-// printer writes requests.Samples in one of the formats. Samples arrive as they finish, and are written in
-// the order of their indices.
+// printer writes samples in one of the formats. They arrive as they finish, and are written in the order
+// of their indices.
 type printer struct {
 	format string
 	out    *kit.Output
 	mask   int
-	// waiting holds requests.Samples that finished before an earlier one, nil for failed ones; next is the
-	// index to be written next.
+	// waiting holds samples that finished before an earlier one, nil for failed ones; next is the index to
+	// be written next.
 	waiting map[int]*requests.Sample
 	next    int
 	// record is the file of the run's record, nil for none. If beside is set, it is written only

@@ -97,7 +97,7 @@ func Confidence(p *float64, category, usage string) *Flag {
 	return Number(p, "between 0 and 1", func(x float64) bool { return x > 0 && x < 1 }, Flag{Name: "confidence", Category: category, Usage: usage})
 }
 
-// Duration returns a flag for a duration of at least least, 0 if none is given.
+// Duration returns a flag for a duration of at least least; the initial *p is its default.
 func Duration(p *time.Duration, least time.Duration, f Flag) *Flag {
 	ok := func(d time.Duration) bool { return d >= least }
 	return Parsed(p, written("", "a time, such as 90s or 10m", time.ParseDuration, fmt.Sprintf("at least %v", least), ok), time.Duration.String, f)
