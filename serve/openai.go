@@ -54,9 +54,13 @@ func (s *Server) completions(x *exchange, q *CompletionRequest) (*Completion, er
 	if err != nil {
 		return nil, err
 	}
+	after, err := s.encode("suffix", given{text: q.Suffix})
+	if err != nil {
+		return nil, err
+	}
 	var jobs []job
 	for _, p := range q.Prompt {
-		j, err := x.completion(q, r, p)
+		j, err := x.completion(q, r, p, after)
 		if err != nil {
 			return nil, err
 		}
@@ -65,12 +69,11 @@ func (s *Server) completions(x *exchange, q *CompletionRequest) (*Completion, er
 	return x.complete(&q.common, jobs)
 }
 
-// completion returns the job of a prompt.
-func (x *exchange) completion(q *CompletionRequest, r requests.Request, prompt given) (job, error) {
+// completion returns the job of a prompt, which stands before the ids after.
+func (x *exchange) completion(q *CompletionRequest, r requests.Request, prompt given, after []int) (job, error) {
 	s := x.s
 	before, err := s.encode("prompt", prompt)
-	after, failed := s.encode("suffix", given{text: q.Suffix})
-	if err := cmp.Or(err, failed); err != nil {
+	if err != nil {
 		return job{}, err
 	}
 	fill, room := q.most, s.Model.Facts().Length-len(before)-len(after)

@@ -75,8 +75,7 @@ func (g *generation) predict(out *kit.Output) error {
 		if err := g.timeCall(&f, widest); err != nil {
 			return err
 		}
-		if net, ok := g.network.(samplers.Keeper); ok && widest.Sampler.Settings().Cache != "" {
-			f.KeptBytes = net.KeptBytes(len(widest.Tokens)) * int64(widest.Sampler.Canvases()*min(g.settings.Batch, f.Samples))
+		if f.KeptBytes = g.builder.Bytes(&widest.Job) * int64(min(g.settings.Batch, f.Samples)); f.KeptBytes > 0 {
 			f.CacheMemory = setup.KeepBytes(g.cacheMemory)
 		}
 	}
