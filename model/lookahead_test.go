@@ -13,7 +13,7 @@ import (
 )
 
 // TestLookaheadOnTheBuiltin looks ahead on the built-in network, over draws, samplers, lengths,
-// prompts at either end, numbers of canvases and batches: 288 sequences have the same ids as with
+// prompts at either end, numbers of canvases and batches: 192 sequences have the same ids as with
 // one canvas a call. On another machine one may differ, if a draw is within the rounding of rows,
 // which depends on the rest of a call.
 func TestLookaheadOnTheBuiltin(t *testing.T) {
@@ -38,7 +38,7 @@ func TestLookaheadOnTheBuiltin(t *testing.T) {
 				if prompt&2 > 0 {
 					canvas[length-1] = 70
 				}
-				for range 3 {
+				for range 2 {
 					o := options[runs/4%len(options)]
 					o.By = by
 					want, calls := sample(o, canvas, uint64(runs), 4)

@@ -22,10 +22,17 @@ type Setting struct {
 // [ParseCase] reads it. It is stable between versions.
 func (s Setting) ID() string {
 	out := []string{s.Options.Sampler}
-	for _, k := range keys {
-		if v := k.get(s); v != "" {
-			out = append(out, k.Name+"="+v)
+	add := func(name, value string) {
+		if value != "" {
+			out = append(out, name+"="+value)
 		}
+	}
+	options := s.Options.List()
+	for _, o := range options {
+		add(o.Name, o.Get())
+	}
+	for _, k := range keys[len(options):] {
+		add(k.Name, k.get(s))
 	}
 	return strings.Join(out, " ")
 }

@@ -64,7 +64,7 @@ func TestGibbsLeavesLaw(t *testing.T) {
 			if leaves := laws.TV(law, q0) < 1e-12; leaves != consistent {
 				t.Errorf("one position a call leaves q0: %t: TV %v", leaves, laws.TV(law, q0))
 			}
-			if p := goodness(t, file, w, s, law, 8000); p < 1e-3/24 {
+			if p := goodness(t, file, w, s, law, 4000); p < 1e-3/24 {
 				t.Errorf("gibbs:1x5: p = %.3g", p)
 			}
 			for _, positions := range []int{2, w.D, 9} {
@@ -72,7 +72,7 @@ func TestGibbsLeavesLaw(t *testing.T) {
 				if consistent && laws.TV(law, q0) < 0.01 {
 					t.Errorf("%d positions a call leave q0: TV %v", positions, laws.TV(law, q0))
 				}
-				if p := goodness(t, file, w, s, law, 8000); p < 1e-3/24 {
+				if p := goodness(t, file, w, s, law, 4000); p < 1e-3/24 {
 					t.Errorf("gibbs:%dx3: p = %.3g", positions, p)
 				}
 			}

@@ -63,7 +63,7 @@ func TestSamplerLaw(t *testing.T) {
 				continue
 			}
 			law := reftest.Must(w.SamplerLaw(s))(t)
-			counts := drawn(t, file, w, s, 10_000)
+			counts := drawn(t, file, w, s, 5_000)
 			if grid, ok := s.Grid(); ok && grid.OneByOne { // All states with masks count as one.
 				for x := range counts {
 					if x != w.AllMask() && lawstest.Masks(w.Space, x) > 0 {

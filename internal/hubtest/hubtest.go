@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"hash/crc32"
 	"io/fs"
 	"maps"
 	"net/http"
@@ -41,7 +42,7 @@ type Repo struct {
 func (r *Repo) Commit() string {
 	sum := sha1.New()
 	for _, n := range slices.Sorted(maps.Keys(r.Files)) {
-		fmt.Fprintf(sum, "%s %s\n", n, Digest(n, r.Files[n]))
+		fmt.Fprintf(sum, "%s %x\n", n, crc32.ChecksumIEEE(r.Files[n])) // Every answer names the commit.
 	}
 	return hex.EncodeToString(sum.Sum(nil))
 }
