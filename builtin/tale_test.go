@@ -26,7 +26,7 @@ func TestPrograms(t *testing.T) {
 	module := reftest.Must(filepath.Abs(".."))(t)
 	dir := t.TempDir()
 	replaced := map[string]string{} // files that are laid over the module
-	build := []string{"build", "-overlay", filepath.Join(dir, "overlay.json"), "-o", dir + string(filepath.Separator)}
+	build := []string{"build", "-ldflags=-w", "-overlay", filepath.Join(dir, "overlay.json"), "-o", dir + string(filepath.Separator)}
 	blocks := program.FindAllSubmatch(page, -1)
 	for i, block := range blocks {
 		path := filepath.Join(dir, fmt.Sprintf("%d.go", i))
