@@ -18,9 +18,9 @@ type Best struct {
 
 // Choose finds groups with little predicted error for at most calls calls: the least of all for up to 12
 // positions, and otherwise the best cuts of several orders, improved by swaps and moves. It is a
-// function of its arguments. In a
-// dense stretch distances are cyclic, so that the error does not depend on a cyclic shift. It takes
-// time of about d·(4d/calls)² for each order.
+// function of its arguments. In a dense stretch distances are cyclic, so that the error does not
+// depend on a cyclic shift. A cut of an order takes time of about d·(4d/calls)², an improvement up to
+// [maxWork] lookups.
 func Choose(in *Interactions, free []int, calls int) Best {
 	d := len(free)
 	if d == 0 {
@@ -44,7 +44,8 @@ func Choose(in *Interactions, free []int, calls int) Best {
 	return c.improve(best)
 }
 
-// thorough is the number of free positions up to which the cuts of all orders are improved.
+// thorough is the number of free positions up to which the cuts of all orders are improved before
+// the best is.
 const thorough = 256
 
 // Predict returns the predicted error, in nats, of groups of ranks among free positions.
@@ -221,7 +222,7 @@ func (c *costs) least(calls int) Best {
 	return best
 }
 
-// maxWork bounds the distances that improve looks up, about a second of work.
+// maxWork bounds the distances that an improvement looks up: a few tenths of a second.
 const maxWork = 1 << 26
 
 // improve swaps positions of two groups, moves positions to a neighbouring group and swaps neighbouring

@@ -67,7 +67,7 @@ func (r *benching) open(settings []bench.Setting) error {
 			return err
 		}
 		if s.Options.Cache == "auto" {
-			s.Options.Cache = setup.FoundWindow(ctx, r.models[s.Threads])
+			s.Options.Cache = setup.FoundWindow(r.models[s.Threads])
 		}
 		cell, err := bench.NewCell(s, r.models[s.Threads], ids, min(setup.BatchOf(r.facts), r.settings.Sequences))
 		if err == nil {

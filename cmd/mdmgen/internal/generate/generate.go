@@ -168,7 +168,7 @@ func (g *generation) prepare() error {
 		return err
 	}
 	opts.Audit = g.audit
-	setup.Auto(g.ctx, g.streams, g.network, &opts)
+	setup.Auto(g.streams, g.network, &opts)
 	g.sampler.Profile.Kept(g.ctx, g.streams, g.network, &opts)
 	g.builder, err = requests.New(g.ctx, requests.Config{Network: g.network, Words: g.texts, Length: g.Length, N: g.n, Options: opts, Patterns: g.patterns, Gaps: gaps})
 	if err != nil {

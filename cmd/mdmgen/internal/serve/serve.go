@@ -129,7 +129,7 @@ func run(ctx context.Context, s kit.Streams, o *options) (err error) {
 	if err != nil {
 		return err
 	}
-	setup.Auto(ctx, s, m, &settings)
+	setup.Auto(s, m, &settings)
 	made, batch := kit.NewProvenance(m, words), cmp.Or(o.sampler.Batch, setup.BatchOf(m.Facts()))
 	server, err := serve.New(ctx, serve.Config{
 		Model: m, Words: words, Options: settings, Name: made.Model.Reference, Fingerprint: fingerprint(made), Provenance: made,

@@ -92,10 +92,10 @@ func (p *Profile) Kept(ctx context.Context, s kit.Streams, m model.Model, o *cat
 	if !o.Spreads() || o.Interactions != nil {
 		return
 	}
-	made := kit.NewProvenance(m, nil)
-	if in, path := KeptInteractions(ctx, made.Model.Digest, made.Model.FactsDigest); in != nil {
-		p.interactions, p.digest, _ = openProfile(ctx, path) // as just before
-		o.Interactions = &in.Interactions
+	made := kit.NewProvenance(m, nil).Model
+	path := keptFile(made.Digest, made.FactsDigest, ".json")
+	if in, digest, err := openProfile(ctx, path); err == nil {
+		o.Interactions, p.digest = &in.Interactions, digest
 		s.Notice("spread uses the interactions measured for this model: " + path)
 	}
 }
@@ -157,14 +157,20 @@ func measureShort(ctx context.Context, s kit.Streams, m model.Model) (*interacti
 // facts, nil if there are none that can be read. path is the file for them, "" if there can be
 // none.
 func KeptInteractions(ctx context.Context, digest, facts string) (in *interaction.Profile, path string) {
-	root, err := cachedir.Path()
-	hex := func(digest string) string { return strings.TrimPrefix(digest, "sha256:") }
-	if err != nil || len(hex(digest)) < 16 || len(hex(facts)) < 16 {
-		return nil, ""
-	}
-	path = filepath.Join(root, "profiles", hex(digest)[:16]+"-"+hex(facts)[:16]+".json")
+	path = keptFile(digest, facts, ".json")
 	in, _, _ = openProfile(ctx, path) // nil after an error
 	return in, path
+}
+
+// keptFile returns the file of what was measured on a network, by the digests of its files and facts:
+// "" if there is no cache or the model has no digest.
+func keptFile(digest, facts, ending string) string {
+	root, err := cachedir.Path()
+	digest, facts = strings.TrimPrefix(digest, "sha256:"), strings.TrimPrefix(facts, "sha256:")
+	if err != nil || len(digest) < 16 || len(facts) < 16 {
+		return ""
+	}
+	return filepath.Join(root, "profiles", digest[:16]+"-"+facts[:16]+ending)
 }
 
 // keep writes a file in the cache. path is "" if there can be none.
@@ -216,30 +222,25 @@ type Window struct {
 // windowSchema names the layout of a Window's file.
 const windowSchema = "mdmgen.window/1"
 
-// windowFile returns the file of a network's Window, "" if there is no cache or the model has no
-// digest.
-func windowFile(ctx context.Context, made kit.Provenance) string {
-	_, path := KeptInteractions(ctx, made.Model.Digest, made.Model.FactsDigest)
-	if path == "" {
-		return ""
-	}
-	return strings.TrimSuffix(path, ".json") + ".window.json"
+// windowFile returns the file of a network's Window, "" if there can be none.
+func windowFile(made kit.Provenance) string {
+	return keptFile(made.Model.Digest, made.Model.FactsDigest, ".window.json")
 }
 
 // KeepWindow writes a window to its file and returns the file's path.
 func KeepWindow(ctx context.Context, w Window) (string, error) {
-	path := windowFile(ctx, w.Provenance)
+	path := windowFile(w.Provenance)
 	w.Schema = windowSchema
 	return path, keep(ctx, path, func(to io.Writer) error { return kit.JSON(to, w) })
 }
 
 // Auto replaces the cache auto of a sampler's options by the window that was found for the network, if
 // any, and prints which it is.
-func Auto(ctx context.Context, s kit.Streams, m model.Model, o *catalog.Options) {
+func Auto(s kit.Streams, m model.Model, o *catalog.Options) {
 	if o.Cache != "auto" {
 		return
 	}
-	if o.Cache = FoundWindow(ctx, m); m.Spec().BlockSize > 0 {
+	if o.Cache = FoundWindow(m); m.Spec().BlockSize > 0 {
 		return // A block-causal network's cache is exact.
 	}
 	how := fmt.Sprintf("%s, found for this model by `mdmgen schedule --cache`", o.Cache)
@@ -250,8 +251,8 @@ func Auto(ctx context.Context, s kit.Streams, m model.Model, o *catalog.Options)
 }
 
 // FoundWindow returns the window found for a network, "auto" if there is none.
-func FoundWindow(ctx context.Context, m model.Model) string {
-	data, err := os.ReadFile(windowFile(ctx, kit.NewProvenance(m, nil)))
+func FoundWindow(m model.Model) string {
+	data, err := os.ReadFile(windowFile(kit.NewProvenance(m, nil)))
 	var w Window
 	if err != nil || json.Unmarshal(data, &w) != nil || w.Schema != windowSchema {
 		return "auto"
