@@ -43,8 +43,7 @@ func GroupCertificates(cells []Cell) *Certificates {
 	note := func(names []string, why string) string {
 		return fmt.Sprintf("%s %s no certificate: %s.", Named(names, "; "), english.PluralWord(len(names), "has", "have"), why)
 	}
-	key := func(c *Cell) string { return c.lawKey(true) }
-	return &Certificates{newStudies[certificate.Study](cells, key, refuse, note, func(a, b *Cell) bool {
+	return &Certificates{newStudies[certificate.Study](cells, refuse, note, func(a, b *Cell) bool {
 		return sameDraw(a, b) && len(a.Canvas) == len(b.Canvas)
 	})}
 }
@@ -99,7 +98,7 @@ func (c *Certificates) Quality(cell *Cell) (Quality, bool) {
 // collisionMetric returns the collision bound over all free positions, false if there is none.
 func collisionMetric(c *Cell) (Metric, bool) {
 	apart, err := c.Sampler.Collision(max(c.Free, 1))
-	return Metric{Name: "tv_collision_bound_full", Unit: "probability", Value: exact(-math.Expm1(apart) + 0), Bound: "upper"}, err == nil && !c.Model.Facts().TimeConditioned
+	return Metric{Name: "tv_collision_bound", Unit: "probability", Value: exact(-math.Expm1(apart) + 0), Bound: "upper"}, err == nil && !c.Model.Facts().TimeConditioned
 }
 
 // vacuous is the limit of a probability from which on it counts as no limit.

@@ -3,12 +3,11 @@ package bench
 import (
 	"context"
 	"fmt"
-	"math"
+	"slices"
 
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/quality"
 	"mdmgen/internal/fault"
-	"mdmgen/model"
 	"mdmgen/samplers"
 )
 
@@ -25,32 +24,27 @@ type ErrorSample struct {
 }
 
 // Errors holds the sampling errors of cells.
-type Errors struct {
-	studies[quality.Study]
-	d     int
-	model model.Model // of the first cell
-}
+type Errors struct{ studies[quality.Study] }
 
-// GroupErrors groups cells that can be studied together: those that draw tokens alike, with given
-// orders in groups of their own, since each needs its own rows. A cell whose sampler does not fit d
-// positions is omitted, with a note.
-func GroupErrors(cells []Cell, d int) *Errors {
+// GroupErrors groups cells that can be studied together: those that draw tokens alike on one canvas,
+// with given orders in groups of their own, since each needs its own rows. A cell whose sampler does
+// not fit its canvas is omitted, with a note.
+func GroupErrors(cells []Cell) *Errors {
 	refuse := func(c *Cell) string {
 		for _, s := range []samplers.Law{samplers.BySizes{AtHit: true}, c.Sampler.Law()} { // first-hitting and its own
-			if err := s.Fits(d, c.Model.Facts().TimeConditioned); err != nil {
+			if err := s.Fits(c.Free, c.Model.Facts().TimeConditioned); err != nil {
 				return fault.Plain(err)
 			}
 		}
 		return ""
 	}
 	note := func(names []string, why string) string {
-		return fmt.Sprintf("The sampling error of %s over %d positions is not computed: %s.", Named(names, "; "), d, why)
+		return fmt.Sprintf("The sampling error of %s is not computed: %s.", Named(names, "; "), why)
 	}
-	key := func(c *Cell) string { return c.lawKey(false) }
-	return &Errors{d: d, model: cells[0].Model, studies: newStudies[quality.Study](cells, key, refuse, note, func(a, b *Cell) bool {
+	return &Errors{newStudies[quality.Study](cells, refuse, note, func(a, b *Cell) bool {
 		_, one := a.Sampler.Law().(samplers.ByList)
 		_, other := b.Sampler.Law().(samplers.ByList)
-		return sameDraw(a, b) && one == other
+		return sameDraw(a, b) && one == other && slices.Equal(a.Canvas, b.Canvas)
 	})}
 }
 
@@ -58,12 +52,19 @@ func GroupErrors(cells []Cell, d int) *Errors {
 const errorSeed = 0x6572726f72 // "error"
 
 // Measure draws texts of first-hitting for each group and calls on with each.
-func (e *Errors) Measure(ctx context.Context, target likelihood.Target, cfg quality.Config, on func(ErrorSample) error) error {
+func (e *Errors) Measure(ctx context.Context, cfg quality.Config, on func(ErrorSample) error) error {
 	cfg.Seed ^= errorSeed
 	err := e.each(ctx, func(ctx context.Context, i int, g *group[quality.Study]) (*quality.Study, error) {
-		evaluator, err := likelihood.New(e.model, likelihood.Options{Draw: g.cells[0].Sampler.Settings().Draw})
+		first := g.cells[0]
+		evaluator, err := likelihood.New(first.Model, likelihood.Options{Draw: first.Sampler.Settings().Draw})
 		if err != nil {
 			return nil, err
+		}
+		spec := first.Model.Spec()
+		free := spec.Masked(first.Canvas)
+		target := likelihood.Target{IDs: slices.Clone(first.Canvas), Free: free}
+		for _, l := range free {
+			target.IDs[l] = 0 // until a text is drawn
 		}
 		cfg := cfg
 		cfg.OnSample = func(s quality.Sample) error { return on(ErrorSample{KindError, i, s}) }
@@ -93,12 +94,5 @@ func (e *Errors) Quality(c *Cell) (Quality, bool) {
 	bounds(quality.TV, "probability")
 	add(Metric{Name: "kl", Unit: "nats", Value: st.Distance(quality.KL, i)})
 	bounds(quality.KL, "nats")
-	if expected, err := Expect(c.Sampler, e.d); err == nil && !math.IsNaN(expected.All()) {
-		add(Metric{Name: "error_calls", Unit: "calls", Value: exact(expected.All()), Detail: true})
-	}
-	if m, ok := collisionMetric(c); ok {
-		m.Detail = true
-		add(m)
-	}
 	return q, true
 }

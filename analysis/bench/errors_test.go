@@ -9,18 +9,17 @@ import (
 
 	"mdmgen/analysis/bench"
 	"mdmgen/analysis/laws"
-	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/quality"
 	"mdmgen/internal/reftest"
-	"mdmgen/model"
+	"mdmgen/samplers/catalog"
 )
 
-// measure measures n texts of the model's length; on, if not nil, is called with each.
-func measure(ctx context.Context, e *bench.Errors, m model.Model, n int, seed uint64, on func(bench.ErrorSample) error) error {
+// measure measures n texts; on, if not nil, is called with each.
+func measure(ctx context.Context, e *bench.Errors, n int, seed uint64, on func(bench.ErrorSample) error) error {
 	if on == nil {
 		on = func(bench.ErrorSample) error { return nil }
 	}
-	return e.Measure(ctx, likelihood.Whole(make([]int, m.Facts().Length)), quality.Config{Samples: n, Seed: seed, Confidence: 0.95}, on)
+	return e.Measure(ctx, quality.Config{Samples: n, Seed: seed, Confidence: 0.95}, on)
 }
 
 // TestErrors checks on worlds that distances from first-hitting equal those of enumerated laws
@@ -32,11 +31,11 @@ func TestErrors(t *testing.T) {
 		m := open(t, name)
 		w := reftest.Must(laws.New(m.World))(t)
 		all := cells(t, m, "fhs", "euler noise=exp steps=8-64*2", "tweedie grid=paper steps=8,32", "confidence steps=2 score=confidence,margin,random", "threshold threshold=0.7", "entropy-bounded gamma=0.3", "remdm steps=3")
-		e := bench.GroupErrors(all, m.Facts().Length)
+		e := bench.GroupErrors(all)
 		if len(e.Notes) != 1 || !strings.Contains(e.Notes[0], "remdm") || !strings.Contains(e.Notes[0], "masks again") {
 			t.Errorf("%s: notes %q", name, e.Notes)
 		}
-		reftest.OK(t, measure(t.Context(), e, m, 300, 2, nil))
+		reftest.OK(t, measure(t.Context(), e, 300, 2, nil))
 		fhs, told := w.FHSLaw(), 0
 		for i := range all[:len(all)-1] {
 			q, ok := e.Quality(&all[i])
@@ -65,22 +64,48 @@ func TestErrors(t *testing.T) {
 	}
 }
 
+// TestErrorsOfCanvas checks that distances are those of the cell's own canvas: with a token given, of
+// parallel-fhs in one group from the mean over both orders.
+func TestErrorsOfCanvas(t *testing.T) {
+	t.Parallel()
+	m := open(t, "markov3-exact")
+	w := reftest.Must(laws.New(m.World))(t)
+	mask := m.Facts().MaskID
+	setting := bench.Setting{Options: catalog.Options{Sampler: "parallel-fhs", Steps: 1}}
+	all := []bench.Cell{reftest.Must(bench.NewCell(setting, m, []int{1, mask, mask}, 1))(t)}
+	rows := w.Rows(1)
+	at := w.Reveal(w.AllMask(), 0, 1)
+	var fhs, once []float64
+	for a, p := range w.Row(rows, at, 1) {
+		for b, q := range w.Row(rows, at, 2) {
+			once = append(once, p*q)
+			fhs = append(fhs, (p*w.Row(rows, w.Reveal(at, 1, a), 2)[b]+q*w.Row(rows, w.Reveal(at, 2, b), 1)[a])/2)
+		}
+	}
+	e := bench.GroupErrors(all)
+	reftest.OK(t, measure(t.Context(), e, 300, 2, nil))
+	q, ok := e.Quality(&all[0])
+	if want := laws.TV(fhs, once); !ok || want < 0.01 || math.Abs(q.Metrics[0].Value.Mean-want) > 4*q.Metrics[0].Value.SE {
+		t.Errorf("%+v, want %v", q, want)
+	}
+}
+
 // TestErrorsDeadline checks that a deadline leaves estimates from fewer samples, and that an error
 // from the callback ends the run.
 func TestErrorsDeadline(t *testing.T) {
 	m := open(t, "xor3-mixed")
 	all := cells(t, m, "fhs", "tweedie steps=4 batch=1,2", "tweedie steps=8 temperature=0.5", "ordered")
-	e := bench.GroupErrors(all, 3)
+	e := bench.GroupErrors(all)
 	var done []bench.ErrorSample
 	keep := func(s bench.ErrorSample) error {
 		done = append(done, s)
 		return nil
 	}
-	if err := measure(context.Background(), e, m, 30, 9, keep); err != nil || len(done) != e.Work(30) || len(done) != 3*30 {
+	if err := measure(context.Background(), e, 30, 9, keep); err != nil || len(done) != e.Work(30) || len(done) != 3*30 {
 		t.Fatalf("%d samples of %d, %v", len(done), e.Work(30), err)
 	}
 	// The deadline passes with the last sample of the first of three groups.
-	late := bench.GroupErrors(all, 3)
+	late := bench.GroupErrors(all)
 	ctx, cancel := context.WithCancelCause(context.Background())
 	made := 0
 	stop := func(bench.ErrorSample) error {
@@ -89,7 +114,7 @@ func TestErrorsDeadline(t *testing.T) {
 		}
 		return nil
 	}
-	err := measure(ctx, late, m, 30, 9, stop)
+	err := measure(ctx, late, 30, 9, stop)
 	for i, n := range map[int]int{0: 30, 3: 0, 4: 0} { // cells of the three groups
 		if q, ok := late.Quality(&all[i]); err != nil || ok != (n > 0) || ok && q.Metrics[0].Value.N != n {
 			t.Errorf("%s: %+v, %v, want %d samples", all[i].ID, q, err, n)
@@ -97,7 +122,7 @@ func TestErrorsDeadline(t *testing.T) {
 	}
 	full := errors.New("the disk is full")
 	fails := func(bench.ErrorSample) error { return full }
-	if err := measure(context.Background(), bench.GroupErrors(all, 3), m, 30, 9, fails); !errors.Is(err, full) {
+	if err := measure(context.Background(), bench.GroupErrors(all), 30, 9, fails); !errors.Is(err, full) {
 		t.Errorf("%v, want %v", err, full)
 	}
 }
@@ -107,12 +132,12 @@ func TestErrorsDeadline(t *testing.T) {
 func TestErrorsOfTime(t *testing.T) {
 	m := open(t, "timed3")
 	all := cells(t, m, "fhs", "tweedie steps=4", "uniformization steps=4")
-	e := bench.GroupErrors(all, 3)
-	const want = "The sampling error of fhs; tweedie steps=4; uniformization steps=4 over 3 positions is not computed: it queries this time-conditioned network at random times"
+	e := bench.GroupErrors(all)
+	const want = "The sampling error of fhs; tweedie steps=4; uniformization steps=4 is not computed: it queries this time-conditioned network at random times"
 	if len(e.Notes) != 1 || !strings.HasPrefix(e.Notes[0], want) || e.Work(30) != 0 {
 		t.Errorf("%d samples, notes %q", e.Work(30), e.Notes)
 	}
-	reftest.OK(t, measure(t.Context(), e, m, 30, 2, func(bench.ErrorSample) error { return errors.New("a text is drawn") }))
+	reftest.OK(t, measure(t.Context(), e, 30, 2, func(bench.ErrorSample) error { return errors.New("a text is drawn") }))
 	for i := range all {
 		if q, ok := e.Quality(&all[i]); ok {
 			t.Errorf("%s: %+v", all[i].ID, q)

@@ -23,14 +23,12 @@ type group[S any] struct {
 type studies[S any] struct {
 	// Notes name the cells omitted, with the reasons.
 	Notes  []string
-	key    func(*Cell) string
 	groups []*group[S]
 }
 
 // newStudies groups cells for which alike returns true, each law once, by its key. A cell for which
 // refuse returns a reason is omitted, and one note per reason names these cells.
-func newStudies[S any](cells []Cell, key func(*Cell) string, refuse func(*Cell) string, note func(names []string, why string) string, alike func(a, b *Cell) bool) (out studies[S]) {
-	out.key = key
+func newStudies[S any](cells []Cell, refuse func(*Cell) string, note func(names []string, why string) string, alike func(a, b *Cell) bool) (out studies[S]) {
 	var reasons []string
 	refused := make(map[string][]string)
 	for i := range cells {
@@ -48,8 +46,8 @@ func newStudies[S any](cells []Cell, key func(*Cell) string, refuse func(*Cell) 
 			out.groups = append(out.groups, &group[S]{at: make(map[string]int)})
 		}
 		g := out.groups[at]
-		if _, ok := g.at[key(c)]; !ok {
-			g.at[key(c)] = len(g.cells)
+		if _, ok := g.at[c.lawKey()]; !ok {
+			g.at[c.lawKey()] = len(g.cells)
 			g.cells = append(g.cells, c)
 		}
 	}
@@ -80,7 +78,7 @@ func (s *studies[S]) each(ctx context.Context, study func(ctx context.Context, i
 // of returns the study of a cell and the cell's index in it.
 func (s *studies[S]) of(c *Cell) (*S, int, bool) {
 	for _, g := range s.groups {
-		if i, ok := g.at[s.key(c)]; ok && g.study != nil {
+		if i, ok := g.at[c.lawKey()]; ok && g.study != nil {
 			return g.study, i, true
 		}
 	}

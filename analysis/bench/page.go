@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dustin/go-humanize/english"
 
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/report"
@@ -57,15 +56,13 @@ type atCalls struct {
 
 // equalCalls compares the KL of cells that make about the same number of calls, for the numbers
 // with the most cells. Two kinds of cells are listed separately: those whose distribution is
-// First-Hitting's, whose KL is 0, and those whose calls over the window are unknown. If only
-// certificates were measured, it compares their bounds on KL.
+// First-Hitting's, whose KL is 0, and those whose calls are unknown. If only certificates were
+// measured, it compares their bounds on KL.
 func equalCalls(r *Report) (result string, points []string) {
-	metric, of, far := "kl", windowCalls, "The farthest is"
-	lead := "Nearest to First-Hitting, by KL(P_FHS‖P_N)"
-	if q := r.Settings.Quality; q != nil && q.ErrorLength > 0 {
-		lead += " over " + english.Plural(q.ErrorLength, "position", "")
-	} else if q != nil && q.CertificateRuns > 0 {
-		metric, of, far = "kl_certificate", func(_ *Report, c *CellReport) (estimate.Estimate, bool) { return allCalls(c) }, "The greatest is"
+	metric, far := "kl", "The farthest is"
+	lead := "Nearest to First-Hitting, by KL(P_FHS‖P_N) over the whole canvas"
+	if q := r.Settings.Quality; q != nil && q.ErrorSamples == 0 && q.CertificateRuns > 0 {
+		metric, far = "kl_certificate", "The greatest is"
 		lead = "Least certified bound on KL(P_FHS‖P_N) over the whole canvas"
 	}
 	var left []atCalls
@@ -74,7 +71,7 @@ func equalCalls(r *Report) (result string, points []string) {
 	for i := range r.Cells {
 		c := &r.Cells[i]
 		kl, measured := c.metric(metric)
-		calls, known := of(r, c)
+		calls, known := allCalls(c)
 		switch {
 		case !measured:
 		case math.Abs(kl.Mean) <= rounding:
@@ -91,7 +88,7 @@ func equalCalls(r *Report) (result string, points []string) {
 	if len(points) > 0 {
 		result = lead + ", in nats ± standard error"
 		if len(unknown) > 0 {
-			points = append(points, fmt.Sprintf("Not compared, as calls over the window are not known: %s.", Named(unknown, "; ")))
+			points = append(points, fmt.Sprintf("Not compared, as their calls are not known: %s.", Named(unknown, "; ")))
 		}
 	}
 	if len(same) > 0 {
@@ -153,18 +150,6 @@ func compare(cells []atCalls, far string) string {
 	return text
 }
 
-// windowCalls returns the expected calls over the window of sampling errors; without a plan, the
-// measured calls if the window is as long as the free part of the canvas.
-func windowCalls(r *Report, c *CellReport) (estimate.Estimate, bool) {
-	if e, ok := c.metric("error_calls"); ok {
-		return e, true
-	}
-	if q := r.Settings.Quality; q == nil || q.ErrorLength != c.Free {
-		return estimate.Estimate{}, false
-	}
-	return allCalls(c)
-}
-
 // allCalls returns the expected calls of a sequence, or the measured ones if there is no plan.
 func allCalls(c *CellReport) (estimate.Estimate, bool) {
 	if x := c.Expected.All(); !math.IsNaN(x) {
@@ -187,10 +172,10 @@ var headWords = map[string]string{
 	KeyLength: "positions of the canvas", KeyBatch: "most sequences per network call", KeyThreads: "threads per network call",
 	"repetitions": "number of runs of the setting", "calls": "network calls per sequence over the whole canvas, without finishing calls", "finishing": "calls per sequence that fill the positions left by the steps",
 	"rows": "canvases in the calls of a sequence", "masks left": "positions per sequence that are still masked at the end",
-	"s/sequence": "seconds a sequence", "tokens/s": "sampled tokens a second of wall-clock time", "calls (expected)": "expected calls per sequence, including finishing calls; over the window of tv and kl if these were measured",
+	"s/sequence": "seconds a sequence", "tokens/s": "sampled tokens a second of wall-clock time", "calls (expected)": "expected calls per sequence, including finishing calls",
 	"tv": "total variation between the sampler's distribution and First-Hitting's, 0 to 1; less is better", "kl": "KL(P_FHS‖P_N), in nats: First-Hitting's distribution, the reference, against the sampler's; less is better",
-	"tv collision bound": "the probability that some call draws two positions, an upper bound on TV", "tv collision bound full": "the same over all free positions of the canvas",
-	"tv certificate": "an estimate of an upper bound on TV over all free positions", "kl certificate": "the same for KL", "tv certificate limit": "an upper limit of that bound, with the probability of the intervals",
+	"tv collision bound": "the probability that some call draws two positions, an upper bound on TV",
+	"tv certificate":     "an estimate of an upper bound on TV over all free positions", "kl certificate": "the same for KL", "tv certificate limit": "an upper limit of that bound, with the probability of the intervals",
 	"entropy": "of the frequencies of tokens in a sample", "distinct 1": "different tokens of a sample, as a share", "distinct 2": "different pairs of neighbours, as a share", "distinct 3": "different triples, as a share", "distinct 4": "different runs of four, as a share", "repeated 4": "runs of four that occurred before, as a share",
 	"self nelbo": "the NELBO of the samples under the model itself, which bounds their −log probability", "generative perplexity": "of the samples, under the evaluator", "generative entropy": "of the evaluator's tokens in the samples", "generative mean perplexity": "the mean of the samples' perplexities",
 }

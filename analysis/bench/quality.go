@@ -9,7 +9,7 @@ import (
 
 // The parts of quality, as --quality names them.
 const (
-	// PartError is exact sampling error on a short window: distances from first-hitting.
+	// PartError is the exact sampling error on a short canvas: distances from first-hitting.
 	PartError = "error"
 	// PartCertificate bounds distances from first-hitting at the cell's own length.
 	PartCertificate = "certificate"
@@ -36,9 +36,7 @@ const KindQuality = "quality"
 // QualitySettings configures the measurements of samples and laws.
 type QualitySettings struct {
 	Parts []string `json:"parts"`
-	// ErrorLength is the number of free positions in the window of PartError, ErrorSamples the
-	// number of first-hitting texts.
-	ErrorLength  int `json:"error_length,omitempty"`
+	// ErrorSamples is the number of first-hitting texts of PartError.
 	ErrorSamples int `json:"error_samples,omitempty"`
 	// CertificateRuns is the number of first-hitting runs of PartCertificate.
 	CertificateRuns int `json:"certificate_runs,omitempty"`
@@ -89,12 +87,9 @@ func (c *CellReport) metric(name string) (estimate.Estimate, bool) {
 }
 
 // lawKey identifies the law of a cell's samples. It ignores the batch, the threads, the look-ahead
-// and how tokens are drawn; without length, also the length.
-func (c *Cell) lawKey(length bool) string {
+// and how tokens are drawn.
+func (c *Cell) lawKey() string {
 	s := c.Setting
 	s.Batch, s.Threads, s.Options.Lookahead, s.Options.By = 0, 0, 0, ""
-	if !length {
-		s.Length = 0
-	}
 	return s.ID()
 }

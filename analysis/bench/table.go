@@ -108,12 +108,8 @@ var costColumns = []column{
 	ofSummary("peak_memory_bytes", "", func(s *Summary) quantity { return plain(float64(s.PeakBytes)) }),
 }
 
-// expected is the column of calls next to qualities, since a number of steps is not a cost. The
-// calls are over the window of sampling errors if these were measured.
+// expected is the column of calls next to qualities, since a number of steps is not a cost.
 var expected = column{true, "", "calls (expected)", func(c *CellReport) (quantity, bool) {
-	if e, ok := c.metric("error_calls"); ok {
-		return plain(e.Mean), true
-	}
 	return plain(c.Expected.All()), !math.IsNaN(c.Expected.All())
 }}
 

@@ -34,10 +34,10 @@ func Command(s kit.Streams) *cli.Command {
 			"Times are of sampling alone, without opening and warming up. Calls are network calls per sequence; empty steps\n" +
 			"cost nothing. tokens/s are sampled tokens per second of wall-clock time. CSV and JSON have more columns than the\n" +
 			"table.\n\n" +
-			"--quality error draws texts by First-Hitting on a window of --error-length positions and computes exactly how\n" +
-			"probable each sampler makes them: TV(P_FHS, P_N), KL(P_FHS‖P_N), and the collision bound, which holds at any\n" +
-			"length. certificate bounds both distances at the full length from runs of First-Hitting, for all samplers\n" +
-			"together. text and nelbo measure the sampled sequences. audit compares rows on texts of its own: with a cache,\n" +
+			"--quality error draws texts by First-Hitting on the canvas, of up to 16 free positions, and computes exactly how\n" +
+			"probable each sampler makes them, from 2^N network rows per text for N positions: TV(P_FHS, P_N),\n" +
+			"KL(P_FHS‖P_N), and the collision bound. certificate bounds both distances at any length from runs of\n" +
+			"First-Hitting, for all samplers together. text and nelbo measure the sampled sequences. audit compares rows on texts of its own: with a cache,\n" +
 			"the cached rows with full ones; without, the rows of a group with rows of one position per call.",
 		Flags: o.flags().CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error {

@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,14 +17,10 @@ import (
 	"mdmgen/samplers/cache"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/schedule"
-	"mdmgen/samplers/subset"
 )
 
-// Defaults of lists and of windows.
-const (
-	defaultSteps       = "8,32,128"
-	defaultErrorLength = 8
-)
+// defaultSteps is the default of --steps.
+const defaultSteps = "8,32,128"
 
 // amounts maps the parts of --quality that take a number of samples to their defaults.
 var amounts = map[string]int{bench.PartError: 200, bench.PartCertificate: 64, bench.PartNELBO: 16, bench.PartAudit: 8}
@@ -52,7 +47,6 @@ type options struct {
 	// parts are the sorted parts of quality; amounts are their numbers of samples.
 	parts                                            []string
 	amounts                                          map[string]int
-	errorLength                                      int // 0 if none is given
 	evaluator, evaluatorTokenizer, evaluatorProtocol string
 	format, output                                   string
 	all                                              kit.Set
@@ -87,7 +81,6 @@ func (o *options) flags() kit.Set {
 		kit.Duration(&o.maxTime, time.Millisecond, kit.Flag{Name: "max-time", Category: kit.CatBench, Default: "none", Usage: "end the whole call within `TIME`, such as 90s or 10m"}),
 		kit.Confidence(&o.confidence, kit.CatBench, "compute intervals of probability `P`"),
 		kit.Text(&o.quality, kit.Flag{Name: "quality", Category: kit.CatQuality, Default: "none", Words: bench.Parts(), Usage: "measure a `LIST` of: error (from 200 texts of first-hitting), certificate (64 of its runs), text, nelbo (16 draws per sample), audit (8 texts); error=N changes a number"}),
-		kit.Int(&o.errorLength, 1, subset.MaxFree, kit.Flag{Name: "error-length", Category: kit.CatQuality, Default: fmt.Sprintf("%d, or a world's", defaultErrorLength), Usage: "measure --quality error on windows of `N` free positions, 2^N network rows per text"}),
 		kit.Name(&o.evaluator, "the value is empty", kit.Flag{Name: "evaluator", Category: kit.CatQuality, Usage: "measure generative perplexity under the causal language model in `PATH`, an .onnx file or its folder, or OWNER/NAME[:FILE] of the hub"}),
 		kit.Name(&o.evaluatorTokenizer, "the value is empty", kit.Flag{Name: "evaluator-tokenizer", Category: kit.CatQuality, Default: "the one in the evaluator's folder", Usage: "use the evaluator's tokenizer.json at `PATH`"}),
 		kit.Words(&o.evaluatorProtocol, quality.Protocols(), kit.Flag{Name: "evaluator-protocol", Category: kit.CatQuality, Default: quality.Sliding, Usage: "read texts as `NAME` does: " + strings.Join(quality.Protocols(), ", ")}),
@@ -117,11 +110,6 @@ func (o *options) check() error {
 		var err error
 		if o.calls, err = bench.Ints(o.callsText, 1, schedule.MaxSteps); err != nil {
 			return exit.Usagef("--calls: %s", fault.Plain(err))
-		}
-	}
-	if !slices.Contains(o.parts, bench.PartError) {
-		if err := o.all.Unused("without --quality error", "error-length"); err != nil {
-			return err
 		}
 	}
 	if o.evaluator == "" {

@@ -18,6 +18,7 @@ import (
 	"mdmgen/internal/fault"
 	"mdmgen/model/causal"
 	"mdmgen/model/hub"
+	"mdmgen/samplers/subset"
 	"mdmgen/tokenize"
 )
 
@@ -31,7 +32,6 @@ var cellParts = []string{bench.PartNELBO, bench.PartAudit, bench.PartEvaluator}
 type qualities struct {
 	parts  []string
 	errors *bench.Errors
-	target likelihood.Target // of errors
 	// certificates is nil if none are asked for.
 	certificates *bench.Certificates
 	// judge and evaluator are nil without --evaluator.
@@ -76,10 +76,10 @@ func (r *benching) prepareQuality() (err error) {
 	if !q.has(bench.PartError) {
 		return nil
 	}
-	if q.target, err = r.target(set); err != nil {
-		return err
+	if free := slices.MinFunc(r.cells, func(a, b bench.Cell) int { return a.Free - b.Free }).Free; free > subset.MaxFree {
+		return exit.Usagef("--quality error: exact over at most %d positions, and %d are to be sampled: give --length 8, or use --quality certificate or audit, which take any length", subset.MaxFree, free)
 	}
-	q.errors = bench.GroupErrors(r.cells, set.ErrorLength)
+	q.errors = bench.GroupErrors(r.cells)
 	return nil
 }
 
@@ -150,7 +150,7 @@ func (r *benching) samplingErrors(ctx context.Context) error {
 	s, q := r.settings, &r.look
 	cfg := quality.Config{Samples: s.Quality.ErrorSamples, Seed: s.Seed, Confidence: s.Confidence}
 	return together(r, "sampling error", "texts", &r.log.Errors, q.errors.Work(cfg.Samples), func(on func(bench.ErrorSample) error) error {
-		return q.errors.Measure(ctx, q.target, cfg, on)
+		return q.errors.Measure(ctx, cfg, on)
 	})
 }
 

@@ -127,17 +127,8 @@ func (r *benching) notes(report *bench.Report) {
 	if q == nil {
 		return
 	}
-	if q.ErrorSamples > 0 {
-		add("calls (expected) are for %d free positions.", q.ErrorLength)
-		switch most := slices.Max(append(r.calls, 0)); {
-		case most > q.ErrorLength:
-			add("Sampling errors are over %d free positions, fewer than the %d calls of --calls: settings that reveal one position a call there are equal.", q.ErrorLength, most)
-		case most > 0 && slices.ContainsFunc(r.cells, func(c bench.Cell) bool { return c.Free != q.ErrorLength }):
-			add("--calls is for the whole canvas: over the %d positions of tv and kl the same settings make other numbers of calls. To compare at the numbers of --calls, use one length for both, by --length or --error-length.", q.ErrorLength)
-		}
-	}
 	if used := r.errorTexts(q.ErrorSamples); used != "" {
-		add("tv and kl are TV(P_FHS, P_N) and KL(P_FHS‖P_N) over %d free positions, from exact log-probabilities at %s texts of first-hitting: the sampler's cost, not the distance from the data.", q.ErrorLength, used)
+		add("tv and kl are TV(P_FHS, P_N) and KL(P_FHS‖P_N) over all free positions, from exact log-probabilities at %s texts of first-hitting: the sampler's cost, not the distance from the data.", used)
 	}
 	if n := q.AuditTexts; n > 0 {
 		add("cache kl and tv are distances of the rows of %d texts, with cached keys and values, from full rows in the same groups; groups kl and tv are distances of groups from one position per call in the same order. If rows decide the positions, they bound nothing.", n)

@@ -91,7 +91,7 @@ func (r *bounding) sampled(m model.Model, e *likelihood.Evaluator, cfg bound.Con
 	if f.FixedLength && r.cut.Length == 0 {
 		n = f.Length
 	}
-	if err := texts.CheckLength("length", n, f); err != nil {
+	if err := texts.CheckLength(n, f); err != nil {
 		return err
 	}
 	switch {

@@ -34,7 +34,7 @@ const groupsMeaning = "The KL, in nats per token, is from the same order with on
 
 // fewMeaning is added for fewer than farPositions positions, of which none are far apart.
 const (
-	fewMeaning   = " On fewer than 20 positions none are far apart, and the sampler parallel-fhs can be as close as spread: `mdmgen bench --length %d --calls … --sampler spread,parallel-fhs --quality error` compares them."
+	fewMeaning   = " On fewer than 20 positions none are far apart, and the sampler parallel-fhs can be as close as spread: `mdmgen bench --length %d --calls … --sampler spread,parallel-fhs --quality audit` compares them."
 	farPositions = 20
 )
 

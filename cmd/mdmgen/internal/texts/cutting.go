@@ -65,7 +65,7 @@ func (r *Reader) cut() (tokenize.Cut, error) {
 	case r.Short && !r.Facts.FixedLength:
 		cut.Length = min(cut.Length, ExactLength+cut.Context)
 	}
-	if err := CheckLength("length", cut.Length, r.Facts); err != nil {
+	if err := CheckLength(cut.Length, r.Facts); err != nil {
 		return cut, err
 	}
 	if framed := r.Frame != "none"; framed || r.Join {
@@ -87,14 +87,13 @@ func (r *Reader) cut() (tokenize.Cut, error) {
 	return cut, nil
 }
 
-// CheckLength returns an error, which names the flag, if a model does not take canvases of n
-// positions.
-func CheckLength(flag string, n int, f model.Facts) error {
+// CheckLength returns an error if a model does not take canvases of n positions.
+func CheckLength(n int, f model.Facts) error {
 	switch {
 	case f.FixedLength && n != f.Length:
-		return exit.Usagef("--%s %d: the model takes canvases of exactly %d positions", flag, n, f.Length)
+		return exit.Usagef("--length %d: the model takes canvases of exactly %d positions", n, f.Length)
 	case n > f.Length:
-		return exit.Usagef("--%s %d: the model takes canvases of at most %d positions", flag, n, f.Length)
+		return exit.Usagef("--length %d: the model takes canvases of at most %d positions", n, f.Length)
 	}
 	return nil
 }
