@@ -15,8 +15,8 @@ type wanted struct {
 	row      draw.Row
 	uniform  float64
 	to       *draw.Result
-	// read reports whether the row is also read; shaped is then the row combined with the other
-	// rows' weights.
+	// read reports whether the row is also read; shaped is then its marginal of the network's own rows
+	// restricted to the language, whatever the settings draw from.
 	read   bool
 	shaped draw.Row
 }
@@ -205,8 +205,13 @@ func (j *joint) forward(ids []int64, layers []layer) error {
 		ids[y.position] = int64(token)
 		at = arcs[slices.IndexFunc(arcs, func(a arc) bool { return a.has(j.class[token]) })].to
 	}
-	if j.top > 0 || j.marginal || layers[0].read {
-		return j.marginals(layers)
+	if j.top > 0 || j.marginal {
+		if err := j.marginals(layers); err != nil {
+			return err
+		}
+	}
+	if layers[0].read {
+		return j.shape(layers)
 	}
 	return nil
 }

@@ -8,13 +8,40 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-// marginals computes the marginal probabilities of each position, and shapes the rows that are
-// read. At temperature 0 the probabilities are those of temperature 1.
-func (j *joint) marginals(layers []layer) error {
-	warm := *j
+// filterOwn filters the network's own rows, at temperature 1, and returns the joint of these.
+func (j *joint) filterOwn(layers []layer) (*joint, error) {
+	own := *j
+	own.cold, own.law = false, j.plain
+	for k := range layers[:len(layers)-1] {
+		layers[k].row = layers[k].wanted.row // not truncated
+	}
+	return &own, own.filter(layers)
+}
+
+// shape computes the shaped rows.
+func (j *joint) shape(layers []layer) error {
+	own, err := j.filterOwn(layers)
+	if err != nil {
+		return err
+	}
+	before := []float64{0}
+	var gain []float64
+	for k := range layers[:len(layers)-1] {
+		y := &layers[k]
+		gain, before = y.through(before, layers[k+1].nodes)
+		shaped := make([]float64, y.row.Len())
+		y.with(shaped, j.class, gain, own.tempered)
+		y.shaped = draw.Double(shaped)
+	}
+	return nil
+}
+
+// marginals computes the marginal probabilities of each position. At temperature 0 they are those of
+// temperature 1.
+func (j *joint) marginals(layers []layer) (err error) {
+	warm := j
 	if j.cold {
-		warm.cold, warm.law = false, j.plain
-		if err := warm.filter(layers); err != nil {
+		if warm, err = j.filterOwn(layers); err != nil {
 			return err
 		}
 	}
@@ -25,11 +52,6 @@ func (j *joint) marginals(layers []layer) error {
 		gain, before = y.through(before, layers[k+1].nodes)
 		row := warm.row(y.row.Len())
 		y.with(row, j.class, gain, warm.tempered)
-		if y.read {
-			own := make([]float64, len(row))
-			y.with(own, j.class, gain, func(x float64) float64 { return x })
-			y.shaped = draw.Double(own)
-		}
 		norm, err := j.plain.LogSum(draw.Double(row))
 		if err != nil {
 			return err

@@ -128,6 +128,81 @@ func TestWorldLaw(t *testing.T) {
 	}
 }
 
+// TestConfidenceLaw compares samples of confidence, at a temperature and truncated, with the enumerated
+// law: a call draws all masks from the product of the settings' rows restricted to matches, and keeps the
+// token of greatest probability under the same product of the network's own rows.
+func TestConfidenceLaw(t *testing.T) {
+	t.Parallel()
+	net, w := lawstest.Open(t, "markov3-exact")
+	spec := net.Spec()
+	language := reftest.Must(letters().Language(t.Context(), pattern))(t)
+	possible := make([]bool, w.States)
+	for state := range possible {
+		possible[state] = matches(w, state)
+	}
+	for _, how := range []draw.Settings{{Temperature: new(3.0)}, {Temperature: new(0.2)}, {TopK: 2}} {
+		categorical := reftest.Must(draw.NewCategorical(spec.Vocabulary, how))(t)
+		law := lawstest.Outcomes(w.States, func(pick func([]float64) int) int {
+			state := w.AllMask()
+			for range w.D {
+				var free []int
+				w.EachMasked(state, func(l int) { free = append(free, l) })
+				texts, drawn, own := []int{state}, []float64{1}, []float64{1}
+				for _, l := range free {
+					var to []int
+					var p, q []float64
+					row := w.Row(w.Rows(0), state, l)
+					for k, text := range texts {
+						kept := make([]float64, w.V)
+						for a, mu := range row {
+							if kept[a] = math.Log(mu); !possible[w.Reveal(state, l, a)] {
+								kept[a] = math.Inf(-1)
+							}
+						}
+						reftest.OK(t, categorical.Probabilities(kept, draw.Double(slices.Clone(kept))))
+						for a, mu := range row {
+							to, p, q = append(to, w.Reveal(text, l, a)), append(p, drawn[k]*kept[a]), append(q, own[k]*mu)
+						}
+					}
+					texts, drawn, own = to, p, q
+				}
+				for k, text := range texts {
+					if !possible[text] {
+						drawn[k], own[k] = 0, 0
+					}
+				}
+				floats.Scale(1/floats.Sum(drawn), drawn)
+				floats.Scale(1/floats.Sum(own), own)
+				text := texts[pick(drawn)]
+				best, most := 0, -1.0
+				for _, l := range free {
+					sure := 0.0
+					for k := range texts {
+						if w.Token(texts[k], l) == w.Token(text, l) {
+							sure += own[k]
+						}
+					}
+					if sure > most+1e-12 {
+						best, most = l, sure
+					}
+				}
+				state = w.Reveal(state, best, w.Token(text, best))
+			}
+			return state
+		})
+		s := reftest.Must(catalog.New(catalog.Options{Sampler: "confidence", Steps: 3, Draw: how, Match: []match.Rule{{Language: language}}}, spec))(t)
+		counts := make([]int, w.States)
+		_, err := samplers.Sample(t.Context(), net, samplers.Copies(slices.Repeat([]int{spec.Mask}, 3), 0, 2000), samplers.Config{Method: s, Seed: 3, Batch: 64}, func(r samplers.Result) error {
+			counts[net.State(r.IDs)]++
+			return nil
+		})
+		reftest.OK(t, err)
+		if p := reftest.Goodness(counts, law); p < 1e-4 {
+			t.Errorf("%+v: p = %v", how, p)
+		}
+	}
+}
+
 // TestNotWith checks that options that cannot be combined with a pattern are rejected by name, and
 // so are canvases without a text.
 func TestNotWith(t *testing.T) {
