@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -16,15 +18,17 @@ type Object struct {
 	*Faults
 }
 
-// Faults holds the first fault of an object and the paths of its missing fields.
+// Faults holds the first fault of an object, the paths of its missing fields, and those of the
+// fields that were asked for.
 type Faults struct {
 	first   error
 	missing []string
+	asked   map[string]bool
 }
 
 // NewObject returns an object without faults.
 func NewObject(fields map[string]json.RawMessage) Object {
-	return Object{Fields: fields, Faults: new(Faults)}
+	return Object{Fields: fields, Faults: &Faults{asked: map[string]bool{}}}
 }
 
 // Fail records a fault, unless a fault or a missing field was recorded before.
@@ -47,8 +51,14 @@ func (f *Faults) Err() error {
 
 // Has reports whether a field exists and is not null.
 func (o Object) Has(name string) bool {
+	o.asked[o.Path+name] = true
 	raw, ok := o.Fields[name]
 	return ok && string(bytes.TrimSpace(raw)) != "null"
+}
+
+// Unread returns the names of the fields that were not asked for, sorted.
+func (o Object) Unread() []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(o.Fields)), func(name string) bool { return o.asked[o.Path+name] })
 }
 
 // May reads an optional field and reports whether [Object.Has] it.

@@ -6,11 +6,14 @@ import "fmt"
 const BD3LM = "bd3lm"
 
 var bd3lmFamily = Family{
-	Name:      BD3LM,
-	Models:    "BD3-LM (Arriola et al. 2025, arXiv 2503.09573), with adaLN or without, and files of its trainer: block-causal",
-	Checked:   "outputs of the authors' code on small random checkpoints: all blocks at once, and runs with kept rows",
-	naming:    dditNaming,
-	classes:   []string{"BD3LM"},
+	Name:    BD3LM,
+	Models:  "BD3-LM (Arriola et al. 2025, arXiv 2503.09573), with adaLN or without, and files of its trainer: block-causal",
+	Checked: "outputs of the authors' code on small random checkpoints: all blocks at once, and runs with kept rows",
+	naming:  dditNaming,
+	classes: []string{"BD3LM"},
+	// With a time the rows of finished blocks would depend on the time of the first block.
+	pins:      []pin{{"time_conditioning", "false", true}, {"causal", "false", true}},
+	ignored:   []string{"attn_backend", "block_size", "sampling_eps_*", "var_min"},
 	recognise: func(p probe) bool { return p.word("model_type") == BD3LM },
 	parse: func(p probe) (Config, error) {
 		// The defaults are those of the published class.
@@ -30,11 +33,7 @@ var bd3lmFamily = Family{
 		if err == nil && blocks { // else attention is bidirectional, as before the training of blocks
 			c.BlockSize, err = p.blockSize("block_size", 1)
 		}
-		if err != nil {
-			return c, err
-		}
-		// With a time the rows of finished blocks would depend on the time of the first block.
-		return c, p.pinned(pin{"time_conditioning", "false", true}, pin{"causal", "false", true})
+		return c, err
 	},
 }
 

@@ -12,6 +12,9 @@ var bertFamily = Family{
 	Checked: "outputs of transformers on a small random checkpoint",
 	classes: []string{"BertForMaskedLM"},
 	parse:   parseBERT,
+	pins: []pin{{"hidden_act", `"gelu"`, true}, {"position_embedding_type", `"absolute"`, true},
+		{"tie_word_embeddings", "true", true}, {"is_decoder", "false", true}},
+	ignored: []string{"pooler_*", "directionality", "output_past"},
 	naming:  naming{Network: Encoder, embedding: "bert.embeddings.word_embeddings.weight", parts: []string{"bert", "cls"}},
 	extra: map[string]string{
 		"cls.predictions.decoder.weight": "bert.embeddings.word_embeddings.weight", "cls.predictions.decoder.bias": "cls.predictions.bias",
@@ -41,8 +44,7 @@ func parseBERT(p probe) (Config, error) {
 	if c.Types < 1 || c.Types > maxWidth {
 		return c, fmt.Errorf("type_vocab_size is %d: must be in 1..%d", c.Types, maxWidth)
 	}
-	return c, p.pinned(pin{"hidden_act", `"gelu"`, true}, pin{"position_embedding_type", `"absolute"`, true},
-		pin{"tie_word_embeddings", "true", true}, pin{"is_decoder", "false", true})
+	return c, nil
 }
 
 // encoderTensors lists the parameters of an [Encoder], whose head is the embedding of the

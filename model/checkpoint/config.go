@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"mdmgen/model/facts"
@@ -95,8 +96,8 @@ const (
 
 // ParseConfig reads config.json. The family follows from architectures and auto_map, or for MDLM,
 // RADD and SEDD from keys that only they have. A key that the network's rows depend on must be
-// present if the default of its class differs from what published networks need; all other keys are
-// ignored.
+// present if the default of its class differs from what published networks need. All other keys must
+// be known to be harmless, or be false, 0 or empty.
 func ParseConfig(text []byte) (Config, error) {
 	if len(text) > maxConfig {
 		return Config{}, fmt.Errorf("%d bytes: at most %d are accepted", len(text), maxConfig)
@@ -116,6 +117,14 @@ func ParseConfig(text []byte) (Config, error) {
 		return Config{}, err
 	}
 	c, err := f.parse(p)
+	if err == nil {
+		err = p.pinned(f.pins...)
+	}
+	if err == nil && f.tree {
+		err = known(p.root.In("model"), f.ignored)
+	} else if err == nil {
+		err = known(p.root, slices.Concat(harmless, f.ignored))
+	}
 	if err != nil {
 		return Config{}, err
 	}

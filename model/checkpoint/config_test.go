@@ -72,6 +72,10 @@ func TestParseConfig(t *testing.T) {
 		{"qwen3", qwen3Text, qwen3},
 		{"qwen3 with a default base beside the trained one", strings.Replace(qwen3Text, `"rope_parameters"`, `"rope_theta":10000.0,"rope_parameters"`, 1), qwen3},
 		{"qwen3 with the base in rope_scaling", strings.Replace(qwen3Text, "rope_parameters", "rope_scaling", 1), qwen3},
+		// transformers 5.24.0 has the base 1e6 for each of these.
+		{"qwen3 with a default base beside rope_scaling", strings.Replace(qwen3Text, `"rope_parameters"`, `"rope_theta":10000.0,"rope_scaling"`, 1), qwen3},
+		{"qwen3 with both objects", strings.Replace(qwen3Text, `"rope_parameters"`, `"rope_parameters":{"rope_theta":10000.0,"rope_type":"default"},"rope_scaling"`, 1), qwen3},
+		{"qwen3 with the base beside rope_scaling", strings.Replace(qwen3Text, `"rope_parameters":{"rope_theta":1000000.0,`, `"rope_theta":1000000.0,"rope_parameters":{"rope_theta":10000.0},"rope_scaling":{`, 1), qwen3},
 		{"qwen3 with keys of each head", strings.Replace(qwen3Text, `"num_key_value_heads":8`, `"num_key_value_heads":null`, 1), each},
 		{"qwen3 with biases", strings.Replace(qwen3Text, `"attention_bias":false`, `"attention_bias":true`, 1), both},
 		{"bert", bertText, bert},
@@ -135,6 +139,8 @@ func TestParseConfigRefuses(t *testing.T) {
 		{"llada without heads and width", strings.NewReplacer("n_heads", "x", "d_model", "y").Replace(lladaText), "missing: d_model, n_heads"},
 		{"llada of another block", strings.Replace(lladaText, `"block_type":"llama"`, `"block_type":"sequential"`, 1), `block_type is "sequential": only "llama"`},
 		{"llada with biases", strings.Replace(lladaText, `"include_bias":false`, `"include_bias":true`, 1), "include_bias is true"},
+		{"llada with norms without weights", strings.Replace(lladaText, `{`, `{"layer_norm_with_affine":false,`, 1), "layer_norm_with_affine is false: only true"},
+		{"llada with grouped blocks", strings.Replace(lladaText, `{`, `{"block_group_size":4,`, 1), "block_group_size is 4: only 1"},
 		{"llada without rotation", strings.Replace(lladaText, `"rope":true`, `"rope":false`, 1), "rope is false"},
 		{"kv heads do not divide", strings.Replace(lladaText, `"n_kv_heads":32`, `"n_kv_heads":5`, 1), "5 heads of keys and values do not divide 32 heads"},
 		{"no kv heads", strings.Replace(lladaText, `"n_kv_heads":32`, `"n_kv_heads":0`, 1), "0 heads of keys and values do not divide 32 heads"},
@@ -175,6 +181,32 @@ func TestParseConfigRefuses(t *testing.T) {
 	}
 }
 
+// A key that is neither read nor known to be harmless is rejected by name, in every family, if its
+// value switches something on.
+func TestUnknownKeys(t *testing.T) {
+	texts := []string{flatText, lladaText, dreamText, qwen2Text, qwen3Text, bertText, `{"model_type":"bd3lm"}`, raddText, seddText}
+	for _, text := range texts {
+		add := func(field string) error {
+			if i := strings.Index(text, `"model":{`); i >= 0 {
+				return reftest.Err(ParseConfig([]byte(text[:i+9] + field + "," + text[i+9:])))
+			}
+			return reftest.Err(ParseConfig([]byte("{" + field + "," + text[1:])))
+		}
+		for _, field := range []string{`"use_gate":true`, `"logit_scale":0.5`, `"norm_type":"layer"`, `"text_config":{"a":1}`, `"pruned_heads":[0]`, `"partial_rotary_factor":0.5`, `"clip_qkv":8`} {
+			name, _, _ := strings.Cut(field[1:], `"`)
+			reftest.FailsInLine(t, add(field), name+" is ", text[:20])
+		}
+		for _, field := range []string{`"use_gate":false`, `"logit_scale":null`, `"norm_type":""`, `"text_config":{}`, `"pruned_heads":[]`, `"partial_rotary_factor":1.0`, `"dropout":0.1`} {
+			if err := add(field); err != nil {
+				t.Errorf("%s in %.20s: %v", field, text, err)
+			}
+		}
+	}
+	for _, field := range []string{`"factor":4.0`, `"mrope_section":[16]`} {
+		reftest.Fails(t, reftest.Err(ParseConfig([]byte(strings.Replace(qwen3Text, `"rope_type"`, field+`,"rope_type"`, 1)))), "rope_parameters."+field[1:5])
+	}
+}
+
 // The size of blocks is the config's, or else that of most published networks. A BD3-LM network
 // whose kept rows would depend on a time is rejected.
 func TestBlockSizes(t *testing.T) {
@@ -208,7 +240,7 @@ func TestBlockSizes(t *testing.T) {
 // Networks that are not masked diffusion, or not supported yet, are rejected by name.
 func TestRefusedByName(t *testing.T) {
 	for class, want := range map[string]string{
-		"DUO": "uniform-state", "UDLM": "uniform-state",
+		"DUO": "uniform-state", "UDLM": "uniform-state", "DiffusionGemmaForBlockDiffusion": "uniform-state", "ILLaDAForCausalLM": "not supported yet",
 		"LLaDA2MoeModelLM": "block-causal", "SDARMoeForCausalLM": "block-causal",
 		"DreamReasonerModel": "block-causal",
 		"WeDLMForCausalLM":   "causal language model", "LlamaForCausalLM": "causal language model", "GPT2LMHeadModel": "causal language model",

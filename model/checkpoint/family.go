@@ -38,6 +38,12 @@ type Family struct {
 	recognise func(probe) bool
 	// parse reads a config.json that names one of these classes or was recognised.
 	parse func(probe) (Config, error)
+	// pins are the keys of which one value is supported; ignored are patterns of keys, in addition to
+	// harmless, that parse need not read.
+	pins    []pin
+	ignored []string
+	// tree means that the network's keys are in the object "model", among others of a trainer.
+	tree bool
 	// extra is the result of [Config.extra] if the head has no name of its own.
 	extra map[string]string
 }

@@ -8,6 +8,10 @@ var lladaFamily = Family{
 	Checked: "outputs of a public implementation on small random checkpoints: two shards with a padded vocabulary, and grouped queries in BF16",
 	classes: []string{"LLaDAModelLM", "LLaDAModel"},
 	parse:   parseLLaDA,
+	pins: []pin{{"block_type", `"llama"`, false}, {"layer_norm_type", `"rms"`, false}, {"activation_type", `"silu"`, false}, {"rope", "true", false},
+		{"alibi", "false", true}, {"include_bias", "false", true}, {"bias_for_layer_norm", "false", true}, {"layer_norm_with_affine", "true", true},
+		{"attention_layer_norm", "false", true}, {"input_emb_norm", "false", true}, {"scale_logits", "false", true}, {"block_group_size", "1", true}},
+	ignored: []string{"alibi_bias_max", "attention_layer_norm_with_affine", "precision", "rope_full_precision"},
 	naming: naming{
 		Network: Gated, embedding: "transformer.wte.weight", parts: []string{"transformer"},
 		names: Names{
@@ -29,8 +33,9 @@ func parseLLaDA(p probe) (Config, error) {
 	s.Need("d_model", &c.Hidden)
 	s.Need("n_layers", &c.Blocks)
 	s.Need("n_heads", &c.Heads)
-	if ratio := 4; p.null("mlp_hidden_size") {
-		s.May("mlp_ratio", &ratio)
+	ratio := 4
+	s.May("mlp_ratio", &ratio)
+	if p.null("mlp_hidden_size") {
 		c.Inner = min(ratio, maxWidth) * c.Hidden
 	} else {
 		s.Need("mlp_hidden_size", &c.Inner)
@@ -50,10 +55,5 @@ func parseLLaDA(p probe) (Config, error) {
 		c.KVHeads = 1
 	}
 	s.May("n_kv_heads", &c.KVHeads)
-	if err := s.Err(); err != nil {
-		return c, err
-	}
-	return c, p.pinned(pin{"block_type", `"llama"`, false}, pin{"layer_norm_type", `"rms"`, false}, pin{"activation_type", `"silu"`, false}, pin{"rope", "true", false},
-		pin{"alibi", "false", true}, pin{"include_bias", "false", true},
-		pin{"attention_layer_norm", "false", true}, pin{"input_emb_norm", "false", true}, pin{"scale_logits", "false", true})
+	return c, s.Err()
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -15,6 +16,7 @@ import (
 // probe is a config.json, with the parts that identify its family.
 type probe struct {
 	keys map[string]json.RawMessage
+	root plainjson.Object // keys, and which of them were read
 	// classes are those in architectures, then those in auto_map without their modules; class is
 	// the one that identified the family, "" if keys did.
 	classes []string
@@ -29,6 +31,7 @@ func newProbe(text []byte) (probe, error) {
 	if p.keys == nil {
 		return p, errors.New("not a JSON object")
 	}
+	p.root = plainjson.NewObject(p.keys)
 	var list []string
 	if raw, ok := p.keys["architectures"]; ok {
 		if err := json.Unmarshal(raw, &list); err != nil {
@@ -61,7 +64,7 @@ func (p probe) null(key string) bool { return string(p.keys[key]) == "null" }
 func (p probe) object(key string) bool { return bytes.HasPrefix(p.keys[key], []byte("{")) }
 
 // settings reads the config's values.
-func (p probe) settings() plainjson.Object { return plainjson.NewObject(p.keys) }
+func (p probe) settings() plainjson.Object { return p.root }
 
 // pin is a key for which only one value, in JSON, is supported. It may be absent if the authors'
 // class then assumes that value.
@@ -73,13 +76,41 @@ type pin struct {
 // pinned checks keys for which only one value is supported.
 func (p probe) pinned(pins ...pin) error {
 	for _, k := range pins {
-		raw, ok := p.keys[k.key]
-		switch absent := !ok || string(raw) == "null"; {
-		case absent && !k.optional:
+		switch has := p.root.Has(k.key); {
+		case !has && !k.optional:
 			return fmt.Errorf("missing: %s", k.key)
-		case !absent && string(raw) != k.want:
-			return fmt.Errorf("%s is %.60s: only %s is read", k.key, facts.Plain(string(raw)), k.want)
+		case has && string(p.keys[k.key]) != k.want:
+			return fmt.Errorf("%s is %.60s: only %s is read", k.key, facts.Plain(string(p.keys[k.key])), k.want)
 		}
+	}
+	return nil
+}
+
+// harmless are patterns of keys that no network's rows depend on: what transformers keeps in every
+// config, defaults of generation, training and storage.
+var harmless = strings.Fields(`architectures auto_map model_type _* transformers* *name_or_path *dtype *version unsloth_* *_class
+	*dropout* *_pdrop init* *label* *loss* *_id *_ids *_token tokenizer* output_* *return_dict* problem_type finetuning_task task_specific_params
+	use_cache cache_implementation gradient_checkpointing torchscript use_bfloat16 pretraining_tp *flash_att* attn_implementation chunk_size_feed_forward
+	max_length min_length do_sample early_stopping num_beam* *_penalty temperature top_k top_p typical_p *no_repeat_ngram_size
+	num_return_sequences remove_invalid_values suppress_tokens begin_suppress_tokens prefix`)
+
+// known rejects a field of an object that was not read and matches no pattern, unless its value
+// switches nothing on: code of the same class may have been changed to depend on it.
+func known(o plainjson.Object, patterns []string) error {
+	for _, name := range o.Unread() {
+		var v any
+		_ = json.Unmarshal(o.Fields[name], &v)
+		switch x := v.(type) {
+		case []any:
+			v = len(x) > 0
+		case map[string]any:
+			v = len(x) > 0
+		}
+		if v == nil || v == false || v == 0.0 || v == "" || v == 1.0 && strings.HasSuffix(name, "factor") ||
+			slices.ContainsFunc(patterns, func(p string) bool { ok, _ := path.Match(p, name); return ok }) {
+			continue
+		}
+		return fmt.Errorf("%s is %.60s: whether the network depends on it is not known: remove it if it does not", facts.Plain(o.Path+name), facts.Plain(string(o.Fields[name])))
 	}
 	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"mdmgen/internal/plainjson"
 	"mdmgen/model/facts"
 )
 
@@ -45,7 +44,10 @@ type qwenForm struct {
 }
 
 func qwenFamily(name, models, checked string, form qwenForm, classes ...string) Family {
-	return Family{Name: name, Models: models, Checked: checked, naming: qwenNaming, blocks: form.blocks != "", classes: classes, parse: form.parse}
+	return Family{Name: name, Models: models, Checked: checked, naming: qwenNaming, blocks: form.blocks != "", classes: classes, parse: form.parse,
+		pins: []pin{{"hidden_act", `"silu"`, true}, {"use_sliding_window", "false", true}},
+		// Biases without tensors are missed by name, and windows count only with use_sliding_window.
+		ignored: []string{"attention_bias", "sliding_window", "max_window_layers", "fuse_cross_entropy", "ep_size", "conplemenrary_mask"}}
 }
 
 func (f qwenForm) parse(p probe) (Config, error) {
@@ -86,19 +88,24 @@ func parseQwen(p probe) (Config, error) {
 	s.May("rms_norm_eps", &c.Epsilon)
 	s.May("tie_word_embeddings", &c.Tied)
 	c.Tokens, c.Length = c.Columns, min(c.Positions, adapted)
-	// Later versions of transformers keep all settings of rotation in one object, formerly named
-	// rope_scaling. A rope_theta beside it may be a default that a version wrote.
-	rotation, scaling := s.In("rope_parameters"), s.In("rope_scaling")
-	if !rotation.May("rope_theta", &c.RotaryBase) && !s.May("rope_theta", &c.RotaryBase) && !scaling.May("rope_theta", &c.RotaryBase) {
+	// Later versions of transformers keep all settings of rotation in one object: rope_scaling, its
+	// former name, or rope_parameters if that is empty. A rope_theta beside it may be a default that a
+	// version wrote.
+	rotation, beside := s.In("rope_parameters"), s.May("rope_theta", &c.RotaryBase)
+	if r := s.In("rope_scaling"); len(r.Fields) > 0 {
+		rotation = r
+	}
+	if !rotation.May("rope_theta", &c.RotaryBase) && !beside {
 		s.Lack("rope_theta")
 	}
-	for _, r := range []plainjson.Object{rotation, scaling} {
-		for _, key := range []string{"rope_type", "type"} {
-			var kind string
-			if r.May(key, &kind) && kind != "default" {
-				return c, fmt.Errorf("rotary positions of type %.40q are not supported yet", kind)
-			}
+	for _, key := range []string{"rope_type", "type"} {
+		var kind string
+		if rotation.May(key, &kind) && kind != "default" {
+			return c, fmt.Errorf("rotary positions of type %.40q are not supported yet", kind)
 		}
+	}
+	if err := known(rotation, nil); err != nil {
+		return c, err
 	}
 	var layers []string
 	s.May("layer_types", &layers)
@@ -113,5 +120,5 @@ func parseQwen(p probe) (Config, error) {
 	if err := s.Err(); err != nil {
 		return c, err
 	}
-	return c, p.pinned(pin{"hidden_act", `"silu"`, true}, pin{"use_sliding_window", "false", true})
+	return c, nil
 }

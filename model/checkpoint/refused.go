@@ -1,7 +1,6 @@
 package checkpoint
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -13,11 +12,11 @@ var refusals = []struct {
 	classes []string
 	why     string
 }{
-	{[]string{"DUO", "Duo", "UDLM"}, "uniform-state diffusion, which has no mask"},
+	{[]string{"DUO", "Duo", "UDLM", "DiffusionGemma*"}, "uniform-state diffusion, which has no mask"},
 	{[]string{"LLaDA2*", "SDARMoe*", "DreamReasoner*"}, blockCausal},
 	{[]string{"GPT2LMHeadModel", "LlamaForCausalLM"}, causal + "; DiffuGPT and DiffuLLaMA, which are also published under such names, are not supported yet"},
 	{[]string{"WeDLM*", "MistralForCausalLM", "GemmaForCausalLM", "GPTNeoXForCausalLM", "Phi3ForCausalLM"}, causal},
-	{[]string{"LLaDAMoE*", "DistilBertForMaskedLM", "ModernBertForMaskedLM", "AlbertForMaskedLM", "ElectraForMaskedLM", "DebertaV2ForMaskedLM"}, "not supported yet"},
+	{[]string{"ILLaDA*", "LLaDAMoE*", "DistilBertForMaskedLM", "ModernBertForMaskedLM", "AlbertForMaskedLM", "ElectraForMaskedLM", "DebertaV2ForMaskedLM"}, "not supported yet"},
 	{[]string{"RobertaForMaskedLM", "XLMRobertaForMaskedLM", "CamembertForMaskedLM"}, "not supported yet: its positions begin after the padding id"},
 }
 
@@ -33,7 +32,7 @@ var blockKeys = []string{"block_size", "block_length", "bd_size"}
 func (p probe) blocks() string {
 	for _, key := range blockKeys {
 		var n float64
-		if raw, ok := p.keys[key]; ok && json.Unmarshal(raw, &n) == nil && n > 1 {
+		if p.root.May(key, &n) && n > 1 {
 			return key
 		}
 	}

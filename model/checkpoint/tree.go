@@ -18,6 +18,8 @@ var raddFamily = Family{
 	naming:    dditNaming,
 	recognise: func(p probe) bool { return p.object("model") && p.tree() == RADD },
 	parse:     func(p probe) (Config, error) { return parseTree(p, RADD) },
+	ignored:   treeIgnored,
+	tree:      true,
 }
 
 var seddFamily = Family{
@@ -27,7 +29,11 @@ var seddFamily = Family{
 	naming:    dditNaming,
 	recognise: func(p probe) bool { return p.object("model") },
 	parse:     func(p probe) (Config, error) { return parseTree(p, SEDD) },
+	ignored:   treeIgnored,
+	tree:      true,
 }
+
+var treeIgnored = []string{"name", "cond_dim", "dropout", "dtype", "use_checkpoint"}
 
 // tree returns the family of a tree by its model.type ("ddit_wot" is RADD, "ddit" SEDD); without
 // one, a tree with scale_by_sigma is SEDD's.
