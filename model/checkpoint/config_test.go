@@ -192,7 +192,7 @@ func TestUnknownKeys(t *testing.T) {
 			}
 			return reftest.Err(ParseConfig([]byte("{" + field + "," + text[1:])))
 		}
-		for _, field := range []string{`"use_gate":true`, `"logit_scale":0.5`, `"norm_type":"layer"`, `"text_config":{"a":1}`, `"pruned_heads":[0]`, `"partial_rotary_factor":0.5`, `"clip_qkv":8`} {
+		for _, field := range []string{`"use_gate":true`, `"logit_scale":0.5`, `"norm_type":"layer"`, `"text_config":{"a":1}`, `"pruned_heads":[0]`, `"block_width":8`, `"partial_rotary_factor":0.5`, `"clip_qkv":8`} {
 			name, _, _ := strings.Cut(field[1:], `"`)
 			reftest.FailsInLine(t, add(field), name+" is ", text[:20])
 		}

@@ -127,8 +127,10 @@ func (p *probe) find() (*Family, error) {
 			if !slices.Contains(f.classes, class) {
 				continue
 			}
-			if key := p.blocks(); key != "" && f.Network == Gated && !f.blocks {
-				return nil, fmt.Errorf("%s is above 1: %s", key, blockCausal)
+			if f.Network == Gated && !f.blocks {
+				if key := p.blocks(); key != "" {
+					return nil, fmt.Errorf("%s is above 1: %s", key, blockCausal)
+				}
 			}
 			p.class = class
 			return f, nil

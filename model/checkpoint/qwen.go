@@ -23,7 +23,7 @@ var (
 		"outputs of transformers with attention both ways on a small random checkpoint",
 		qwenForm{third: true, shift: Unstated}, "A2DQwen3LMHeadModel", "TinyA2DQwen3LMHeadModel", "Qwen3ForCausalLM")
 	sdarFamily = qwenFamily("sdar",
-		"SDAR, dense (Cheng et al. 2025, arXiv 2510.06303): Qwen3's network, block-causal",
+		"SDAR, dense (Cheng et al. 2025, arXiv 2510.06303), and TraDo, trained from it: Qwen3's network, block-causal",
 		"outputs of the authors' code on a small random checkpoint: whole canvases, two copies, and runs with kept rows",
 		qwenForm{third: true, blocks: "block_size", size: 4}, "SDARForCausalLM")
 	fastDLLMFamily = qwenFamily("fast-dllm-v2",

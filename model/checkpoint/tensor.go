@@ -62,7 +62,7 @@ type Tensor struct {
 	Name  string
 	Dtype Dtype
 	Shape []int
-	// Data holds Len()·Dtype.Size() bytes. It points into the mapped file and is invalid once that
+	// Data holds Len()·Dtype.Size() bytes, or what there is if the size of the type is unknown. It points into the mapped file and is invalid once that
 	// is closed; it must not be written to.
 	Data []byte
 	// Path is the file that holds the tensor, with all symbolic links resolved, and Offset is where
