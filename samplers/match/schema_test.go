@@ -80,6 +80,7 @@ func TestSchemaTexts(t *testing.T) {
 		{schemas[17], `{}`, `{,"y":1}`}, {schemas[17], `{"y": 0}`, `{"y": 00}`},
 		{schemas[6], `"say \"B\""`, `"say "B""`}, {schemas[6], `"\\"`, `"\"`}, {schemas[6], `"x\n"`, `"x n"`},
 		{schemas[9], `{"a":[1]}`, `{"a":[2]}`}, {schemas[4], `"\"é\n"`, `"fünfe"`}, {schemas[13], `[1, 2]`, `[1]`}, {schemas[3], `-0.5`, `.5`},
+		{`{"type":"string","pattern":"^[\\u0041-\\u005A]\\uD83D\\ude00\\u{1f600}\\/$"}`, `"B😀😀/"`, `"b😀😀/"`}, {`{"type":"string","pattern":"^\\\\u0041$"}`, `"\\u0041"`, `"A"`},
 		{`{"type":["string","integer"],"enum":["a",1.5,2,null]}`, `"a"`, `1.5`}, {`{"type":"number","enum":["a",1.5]}`, `1.5`, `"a"`},
 	} {
 		d := reftest.Must(parse(t.Context(), reftest.Must(Schema([]byte(c.schema)))(t)))(t)
@@ -97,7 +98,7 @@ func TestRefused(t *testing.T) {
 		{`{"type":"string","format":"date"}`, `"format"`}, {`{"type":"object","properties":{"a":{"oneOf":[]}}}`, "#/properties/a: give a type"},
 		{`{"$ref":"#/$defs/t","$defs":{"t":{"type":"array","items":{"$ref":"#/$defs/t"}}}}`, "is recursive"}, {`{"$ref":"http://x"}`, "must be #/$defs/NAME"},
 		{`{"type":"string","pattern":"a","maxLength":3}`, "put the length"}, {`{"type":"string","maxLength":5000}`, "0..1000"}, {`[]`, "object"}, {`{"type":"array","items":{"type":"null"},"maxItems":"3"}`, "maxItems"}, {`{"type":3}`, "#: "}, {`{"type":"array"}`, "needs items"},
-		{`{"type":"string","pattern":"a\\b"}`, "at its beginning"}, {`{"type":"object","required":["q"]}`, `"q" is not a property`}, {`{"type":"list"}`, `type "list"`}, {`{`, "JSON schema"}, {`{"type":"string","enum":[1,null]}`, "no value is of the type"},
+		{`{"type":"string","pattern":"a\\b"}`, "at its beginning"}, {`{"type":"object","required":["q"]}`, `"q" is not a property`}, {`{"type":"list"}`, `type "list"`}, {`{`, "JSON schema"}, {`{"type":"string","pattern":"\\ud83d"}`, "invalid escape"}, {`{"type":"string","enum":[1,null]}`, "no value is of the type"},
 		{`{"type":"null","type":"null"}`, "JSON schema"}, {strings.Repeat(`{"type":"array","items":`, 400) + `{"type":"null"}` + strings.Repeat("}", 400), "nests too deeply"},
 		{`{"$ref":"#/$defs/a","$defs":{"a":{"type":"array","items":{"$ref":"#/$defs/b"}},"b":{"type":"array","items":{"$ref":"#/$defs/c"}},"c":{"enum":["` + strings.Repeat("0123456789", 30000) + `"]}}}`, "more than"},
 		{`{"type":"array","items":{"type":"null"},"minItems":3,"maxItems":2}`, "in order"},

@@ -1,6 +1,7 @@
 package match
 
 import (
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"regexp/syntax"
@@ -24,7 +25,7 @@ func (s *schema) text() (string, error) {
 	if from > 0 || to >= 0 {
 		return "", s.errorf("pattern with a length is not supported: put the length into the pattern")
 	}
-	tree, err := syntax.Parse(*pattern, syntax.Perl)
+	tree, err := syntax.Parse(escaped.ReplaceAllStringFunc(*pattern, inGo), syntax.Perl)
 	if err != nil {
 		return "", s.errorf("pattern %.40q: %s", *pattern, err.(*syntax.Error).Code)
 	}
@@ -46,6 +47,23 @@ func (s *schema) text() (string, error) {
 		out += "(?:" + p.String() + ")"
 	}
 	return out + end + `"`, nil
+}
+
+// escaped matches escapes of JSON Schema's patterns, which are ECMAScript's: those of characters by
+// number, two for a character beyond 16 bits, which Go writes otherwise, and all others.
+var escaped = regexp.MustCompile(`\\u\{[0-9A-Fa-f]+\}|\\u[Dd][89ABab][0-9A-Fa-f]{2}\\u[Dd][C-Fc-f][0-9A-Fa-f]{2}|\\u(?:[0-9A-CE-Fa-ce-f][0-9A-Fa-f]|[Dd][0-7])[0-9A-Fa-f]{2}|\\.`)
+
+// inGo returns an escape as package regexp reads it.
+func inGo(escape string) string {
+	switch {
+	case !strings.HasPrefix(escape, `\u`) || len(escape) == 2:
+		return escape
+	case escape[2] == '{':
+		return `\x` + escape[2:]
+	}
+	var character string
+	_ = json.Unmarshal([]byte(`"`+escape+`"`), &character) // JSON has the same escapes.
+	return fmt.Sprintf(`\x{%x}`, []rune(character)[0])
 }
 
 // inJSON makes a pattern match the JSON form of a text.
