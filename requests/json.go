@@ -31,8 +31,16 @@ type fields struct {
 	Messages []chat.Message  `json:"messages"`
 }
 
-// keys are the keys of a request in JSON other than settings.
-var keys = append([]string{"prefix", "suffix", "length", "infill", "ids", "messages"}, patternKinds...)
+// canvasKeys are the keys of a request in JSON that define its canvas, and keys those other than
+// settings.
+var canvasKeys = []string{"prefix", "suffix", "length", "infill", "ids", "messages"}
+var keys = append(slices.Clone(canvasKeys), patternKinds...)
+
+// Keys returns the keys of a request in JSON: those of its canvas, and the others, with _ for -.
+func Keys() (canvas, others []string) {
+	settings := strings.ReplaceAll(strings.Join(new(parser).settings(), " "), "-", "_")
+	return slices.Clone(canvasKeys), append(strings.Fields(settings), patternKinds...)
+}
 
 // Parse parses a request in JSON: an object with prefix and suffix, infill (a text, or a list of
 // texts, numbers of masks, and null for the rest), ids (null for a position to sample) or messages;

@@ -10,7 +10,6 @@ import (
 	"maps"
 	"mime"
 	"net/http"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -58,9 +57,10 @@ func post[Q, A any](serve func(x *exchange, q *Q) (*A, error)) func(x *exchange)
 	}
 }
 
-// settings is a request that has the settings of samplers in addition to its own fields.
+// settings is a request that has keys of [requests.Parse] in addition to its own fields.
 type settings interface {
-	settings(map[string]json.RawMessage) error
+	keys() []string
+	settings(fields) error
 }
 
 // maxBody is the maximum size of a request in bytes, and maxBodies that of all requests that are being
@@ -95,40 +95,30 @@ func (x *exchange) read(q any) error {
 		return refuse(http.StatusRequestTimeout, "", "the body was not received in time")
 	}
 	_ = x.control.SetReadDeadline(time.Time{})
-	var fields map[string]json.RawMessage
-	switch err := plainjson.Unmarshal(body, &fields); {
+	var f fields
+	switch err := plainjson.Unmarshal(body, &f); {
 	case err != nil:
 		return invalid("", err)
-	case fields == nil:
+	case f == nil:
 		return refuse(http.StatusBadRequest, "", "the body must be a JSON object")
 	}
 	var name string
-	if _ = json.Unmarshal(fields["model"], &name); name != "" { // The loop decodes it again.
+	if _ = json.Unmarshal(f["model"], &name); name != "" { // The loop decodes it again.
 		if err := x.s.serves(name); err != nil {
 			return err
 		}
 	}
-	maps.DeleteFunc(fields, func(_ string, v json.RawMessage) bool { return string(v) == "null" })
-	to := reflect.ValueOf(q).Elem()
-	for _, f := range reflect.VisibleFields(to.Type()) {
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if raw, ok := fields[name]; ok && name != "" && f.IsExported() {
-			if err := plainjson.Plain(nil, json.Unmarshal(raw, to.FieldByIndex(f.Index).Addr().Interface())); err != nil {
-				if about := f.Tag.Get("jsonschema_description"); about != "" {
-					return refuse(http.StatusBadRequest, name, name+" must be "+about)
-				}
-				return refuse(http.StatusBadRequest, name, name+": "+err.Error())
-			}
-			delete(fields, name)
-		}
+	names, err := f.decode(q)
+	if err != nil {
+		return err
 	}
 	if q, ok := q.(settings); ok {
-		return q.settings(fields)
+		if err := q.settings(f); err != nil {
+			return err
+		}
+		return f.only(append(names, slices.Sorted(maps.Keys(constraints))...), " and the settings of samplers", q.keys()...)
 	}
-	if unknown := slices.Sorted(maps.Keys(fields)); len(unknown) > 0 {
-		return refuse(http.StatusBadRequest, unknown[0], fmt.Sprintf("unknown field %q", unknown[0]))
-	}
-	return nil
+	return f.only(names, "")
 }
 
 // answer writes an answer as JSON.

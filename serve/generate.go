@@ -11,6 +11,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 
 	"mdmgen/requests"
 	"mdmgen/samplers"
@@ -24,15 +25,21 @@ type job struct {
 }
 
 // line holds the fields of a request that [requests.Parse] reads.
-type line map[string]json.RawMessage
+type line fields
 
-// settings takes the fields of a request that are not its own. Without a seed it adds a random one,
-// which all its canvases share.
-func (l *line) settings(rest map[string]json.RawMessage) error {
+// keys returns the keys other than those of a canvas, which most routes have in forms of their own.
+func (l *line) keys() []string {
+	_, others := requests.Keys()
+	return others
+}
+
+// settings takes the fields of a request that are not its own. Without a seed, or with −1, it adds a
+// random one, which all its canvases share.
+func (l *line) settings(rest fields) error {
 	if err := rename(rest); err != nil {
 		return err
 	}
-	if *l = rest; rest["seed"] == nil {
+	if *l = line(rest); rest["seed"] == nil || string(rest["seed"]) == "-1" {
 		rest["seed"] = strconv.AppendUint(nil, rand.Uint64()>>11, 10)
 	}
 	return nil
@@ -92,6 +99,8 @@ type GenerateRequest struct {
 	Record bool `json:"record,omitempty"`
 	line   `json:"-"`
 }
+
+func (q *GenerateRequest) keys() []string { return slices.Concat(requests.Keys()) }
 
 // Generated holds finished samples, each a [requests.Sample]. In a stream each event has a frame or a
 // sample, and the last one the rest.
@@ -155,52 +164,65 @@ func (s *Server) generate(x *exchange, q *GenerateRequest) (*Generated, error) {
 var constraints = map[string]string{"guided_regex": "regex", "guided_choice": "choices", "guided_json": "json_schema", "response_format": "json_schema"}
 
 // neutral lists fields of other servers' clients with the values at which they have no effect, in JSON;
-// with other values they are unknown fields. The fields without values never have an effect here.
+// other values are refused. The fields without values never have an effect here.
 var neutral = map[string][]string{
 	"frequency_penalty": {"0"}, "presence_penalty": {"0"}, "repetition_penalty": {"1"}, "best_of": {"1"}, "logit_bias": {"{}"}, "min_p": {"0"}, "min_tokens": {"0"}, "top_k": {"-1", "0"},
-	"seed": {"-1"}, "stop_token_ids": {"[]"}, "tools": {"[]"}, "tool_choice": {`"none"`}, "parallel_tool_calls": {"true", "false"}, "service_tier": {`"auto"`, `"default"`}, "store": {"false", "true"},
-	"ignore_eos": {"false"}, "skip_special_tokens": {"true"}, "add_special_tokens": {"true"}, "use_beam_search": {"false"}, "cache_prompt": {"true", "false"},
+	"stop_token_ids": {"[]"}, "tools": {"[]"}, "tool_choice": {`"none"`, `"auto"`}, "parallel_tool_calls": {"true", "false"}, "service_tier": {`"auto"`, `"default"`}, "store": {"false", "true"},
+	"ignore_eos": {"false"}, "skip_special_tokens": {"true"}, "add_special_tokens": {"true"}, "use_beam_search": {"false"}, "cache_prompt": {"true", "false"}, "modalities": {`["text"]`},
 	"user": nil, "metadata": nil, "prompt_cache_key": nil, "safety_identifier": nil, "verbosity": nil,
 }
 
-// rename gives constraints the keys of a request, and removes fields without effect. It refuses the
-// grammars of other servers.
-func rename(fields map[string]json.RawMessage) error {
-	maps.DeleteFunc(fields, func(name string, raw json.RawMessage) bool {
+// rename gives constraints the keys of a request, and removes fields without effect. It refuses what
+// other servers have and this one has not.
+func rename(f fields) error {
+	for _, name := range slices.Sorted(maps.Keys(f)) {
 		values, known := neutral[name]
 		var value any
-		return known && (values == nil || json.Unmarshal(raw, &value) == nil && slices.ContainsFunc(values, func(s string) bool {
+		_ = json.Unmarshal(f[name], &value) // It is JSON.
+		none := slices.ContainsFunc(values, func(s string) bool {
 			var v any
 			return json.Unmarshal([]byte(s), &v) == nil && reflect.DeepEqual(v, value)
-		}))
-	})
-	if raw, ok := fields["response_format"]; ok {
-		var format struct {
-			Type       string
-			JSONSchema struct{ Schema json.RawMessage } `json:"json_schema"`
+		})
+		switch {
+		case known && (values == nil || none):
+			delete(f, name)
+		case known:
+			return refuse(http.StatusBadRequest, name, fmt.Sprintf("%s is not supported: leave it out, or at %s", name, strings.Join(values, " or ")))
 		}
-		if err := json.Unmarshal(raw, &format); err != nil || format.Type != "text" && (format.Type != "json_schema" || format.JSONSchema.Schema == nil) {
+	}
+	if raw, ok := f["response_format"]; ok {
+		var format struct {
+			Type       string `json:"type"`
+			JSONSchema struct {
+				Name, Description, Strict, Schema json.RawMessage
+			} `json:"json_schema"`
+		}
+		err := into(raw, reflect.ValueOf(&format).Elem())
+		if errors.As(err, new(*Refusal)) {
+			return refuse(http.StatusBadRequest, "response_format", "response_format: "+err.Error())
+		}
+		if err != nil || format.Type != "text" && (format.Type != "json_schema" || format.JSONSchema.Schema == nil) {
 			return refuse(http.StatusBadRequest, "response_format", fmt.Sprintf("response_format is of type %q: must be text, or json_schema with json_schema.schema", format.Type))
 		}
 		if format.Type == "text" {
 			format.JSONSchema.Schema = nil
 		}
-		fields["response_format"] = format.JSONSchema.Schema
+		f["response_format"] = format.JSONSchema.Schema
 	}
 	for _, name := range []string{"grammar", "guided_grammar"} {
-		if fields[name] != nil {
+		if f[name] != nil {
 			return refuse(http.StatusBadRequest, name, name+": grammars are not supported: give regex, choices or json_schema")
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(constraints)) {
 		key := constraints[name]
-		if value := fields[name]; value != nil {
-			if fields[key] != nil {
+		if value := f[name]; value != nil {
+			if f[key] != nil {
 				return refuse(http.StatusBadRequest, name, fmt.Sprintf("%s gives %s again: give one of them", name, key))
 			}
-			fields[key] = value
+			f[key] = value
 		}
-		delete(fields, name)
+		delete(f, name)
 	}
 	return nil
 }

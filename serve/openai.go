@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"reflect"
 	"strconv"
 
 	"mdmgen/requests"
@@ -41,11 +42,6 @@ func (s *Server) completions(x *exchange, q *CompletionRequest) (*Completion, er
 		return nil, refuse(http.StatusBadRequest, "prompt", "prompt must be a text, a list of ids, or a list of at most "+strconv.Itoa(maxPrompts)+" of these")
 	case q.Echo && q.Suffix != nil:
 		return nil, refuse(http.StatusBadRequest, "echo", "echo excludes suffix")
-	}
-	for _, name := range []string{"prefix", "infill", "messages", "length", "ids"} {
-		if q.line[name] != nil {
-			return nil, refuse(http.StatusBadRequest, name, name+": a completion has prompt, suffix and max_tokens")
-		}
 	}
 	if q.Prompt == nil {
 		q.Prompt = list[given]{{}}
@@ -135,7 +131,7 @@ func (s *Server) encode(field string, g given) ([]int, error) {
 
 // ChatRequest is OpenAI's, with the settings of samplers in addition.
 type ChatRequest struct {
-	Messages []ChatMessage `json:"messages" jsonschema_description:"a list of turns, each with role and content, a text or a list of parts of type text"`
+	Messages []ChatMessage `json:"messages" jsonschema_description:"a list of turns, each with role and content"`
 	// MaxTokens is the older name of MaxCompletionTokens: the number of positions to sample, by
 	// default all that the model's length leaves.
 	MaxTokens           int `json:"max_tokens,omitempty"`
@@ -149,7 +145,7 @@ type ChatRequest struct {
 // ChatMessage is a turn. Its content is a text or a list of texts.
 type ChatMessage struct {
 	Role    string   `json:"role"`
-	Content *content `json:"content"`
+	Content *content `json:"content" jsonschema_description:"a text or a list of parts of type text"`
 }
 
 func (s *Server) chat(x *exchange, q *ChatRequest) (*Completion, error) {
@@ -209,13 +205,10 @@ func (c *content) UnmarshalJSON(raw []byte) error {
 	if raw[0] == '"' {
 		return json.Unmarshal(raw, (*string)(c))
 	}
-	var parts []struct {
-		Type string
-		Text *string
-	}
-	err := json.Unmarshal(raw, &parts)
+	var parts []struct{ Type, Text *string }
+	err := into(raw, reflect.ValueOf(&parts).Elem())
 	for _, p := range parts {
-		if p.Type != "text" || p.Text == nil {
+		if p.Type == nil || *p.Type != "text" || p.Text == nil {
 			return errors.New("not a part of type text")
 		}
 		*c += content(*p.Text)

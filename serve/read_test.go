@@ -57,7 +57,7 @@ func TestRead(t *testing.T) {
 		}
 	}
 	for body, want := range map[string]string{
-		`{"ids":[1,1,1]}`: "nothing is masked", `{"ids":[null,1,1],"candidates":["a"]}`: "no tokenizer", `{"ids":[null,1,1],"candidate":[]}`: `unknown field \"candidate\"`,
+		`{"ids":[1,1,1]}`: "nothing is masked", `{"ids":[null,1,1],"candidates":["a"]}`: "no tokenizer", `{"ids":[null,1,1],"candidate":[]}`: `unknown key \"candidate\"; did you mean candidates?`,
 		`{"ids":[null,1,1],"top":-1}`: "top is -1", `{"ids":[null,1,1],"candidate_ids":[[3]]}`: "id 3 is not a token", `{"ids":[null,1,1],"candidates":7}`: "candidates",
 		`{"ids":[null,1,1],"model":"other"}`: "serves only", `{"infill":"a{{1}}"}`: "tokenizer", `{"ids":[null,1,1],"law":"x"}`: "must be first-hitting",
 	} {

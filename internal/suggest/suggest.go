@@ -15,7 +15,7 @@ const near = 0.84
 var elsewhere = map[string]string{
 	"prompt": "prefix", "promt": "prefix", "gen-length": "length", "max-length": "length", "max-new-tokens": "length", "max-tokens": "length", "n-predict": "length",
 	"num-steps": "steps", "diffusion-steps": "steps", "num-inference-steps": "steps",
-	"num-samples": "n", "cfg": "guidance", "cfg-scale": "guidance", "checkpoint": "model", "ckpt": "model", "checkpoint-path": "model",
+	"length": "max_tokens", "num-samples": "n", "cfg": "guidance", "cfg-scale": "guidance", "checkpoint": "model", "ckpt": "model", "checkpoint-path": "model",
 }
 
 // Nearest returns the name for what other programs call typed, else the name most similar to typed,

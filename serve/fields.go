@@ -1,0 +1,102 @@
+package serve
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+
+	"mdmgen/internal/plainjson"
+	"mdmgen/internal/suggest"
+)
+
+// fields are those of a JSON object.
+type fields map[string]json.RawMessage
+
+// decode decodes fields into those of a struct, and removes them and those that are null. It returns
+// the names of the struct's fields.
+func (f fields) decode(to any) (names []string, err error) {
+	maps.DeleteFunc(f, func(_ string, v json.RawMessage) bool { return string(v) == "null" })
+	v := reflect.ValueOf(to).Elem()
+	for _, field := range reflect.VisibleFields(v.Type()) {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if name = cmp.Or(name, strings.ToLower(field.Name)); name == "-" || field.Anonymous || !field.IsExported() {
+			continue
+		}
+		names = append(names, name)
+		raw, ok := f[name]
+		if !ok {
+			continue
+		}
+		err := into(raw, v.FieldByIndex(field.Index))
+		about, inner := field.Tag.Get("jsonschema_description"), new(Refusal)
+		switch {
+		case err == nil:
+			delete(f, name)
+			continue
+		case errors.As(err, &inner):
+			return nil, refuse(http.StatusBadRequest, name, name+": "+inner.Message)
+		case about != "":
+			return nil, refuse(http.StatusBadRequest, name, name+" must be "+about)
+		}
+		return nil, refuse(http.StatusBadRequest, name, name+": "+plainjson.Plain(nil, err).Error())
+	}
+	return names, nil
+}
+
+// only returns an error for the first field that is not one of the names, in which _ may stand for -.
+// more ends the list of names in the message.
+func (f fields) only(names []string, more string, others ...string) error {
+	for _, name := range slices.Sorted(maps.Keys(f)) {
+		if slices.Contains(others, strings.ReplaceAll(name, "-", "_")) {
+			continue
+		}
+		hint := "; keys are " + strings.Join(names, ", ") + more
+		if near := suggest.Nearest(name, append(others, names...)); near != "" {
+			hint = "; did you mean " + near + "?"
+		}
+		return refuse(http.StatusBadRequest, name, fmt.Sprintf("unknown key %.40q%s", name, hint))
+	}
+	return nil
+}
+
+// maxObjects is the maximum number of objects in a list.
+const maxObjects = 1024
+
+// into decodes a value as package json does, but refuses fields that a struct does not have.
+func into(raw []byte, to reflect.Value) error {
+	_, own := to.Addr().Interface().(json.Unmarshaler)
+	switch {
+	case !own && to.Kind() == reflect.Struct:
+		var f fields
+		if err := json.Unmarshal(raw, &f); err != nil {
+			return err
+		}
+		names, err := f.decode(to.Addr().Interface())
+		if err != nil {
+			return err
+		}
+		return f.only(names, "")
+	case !own && to.Kind() == reflect.Slice && to.Type().Elem().Kind() == reflect.Struct:
+		var list []json.RawMessage
+		if err := json.Unmarshal(raw, &list); err != nil {
+			return err
+		}
+		if len(list) > maxObjects {
+			return refuse(http.StatusBadRequest, "", fmt.Sprintf("%d objects are given: at most %d are allowed", len(list), maxObjects))
+		}
+		to.Set(reflect.MakeSlice(to.Type(), len(list), len(list)))
+		for i, raw := range list {
+			if err := into(raw, to.Index(i)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return json.Unmarshal(raw, to.Addr().Interface())
+}
