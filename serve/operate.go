@@ -106,7 +106,7 @@ func newMetrics(s *Server) *metrics {
 		{"network_calls", "Calls of the network.", func(t samplers.Totals) float64 { return float64(t.NetworkCalls) }},
 		{"network_call_seconds", "Seconds in calls of the network.", func(t samplers.Totals) float64 { return t.Network.Seconds() }},
 		{"network_rows", "Canvases in calls of the network.", func(t samplers.Totals) float64 { return float64(t.Rows) }},
-		{"network_idle_rows", "Rows of --batch that calls left empty.", func(t samplers.Totals) float64 { return float64(max(t.NetworkCalls*s.Batch-t.Rows, 0)) }},
+		{"network_idle_rows", "Rows of the batch that calls left empty.", func(t samplers.Totals) float64 { return float64(max(t.NetworkCalls*s.Batch-t.Rows, 0)) }},
 		{"network_positions", "Positions that calls computed.", func(t samplers.Totals) float64 { return float64(t.Positions) }},
 	} {
 		add.NewCounterFunc(prometheus.CounterOpts{Name: "mdmgen_" + c.name + "_total", Help: c.help}, func() float64 { return c.of(s.engine.Totals()) })

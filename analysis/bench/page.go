@@ -164,7 +164,7 @@ func allCalls(c *CellReport) (estimate.Estimate, bool) {
 
 // headWords explains the heads of columns that are not settings of samplers.
 var headWords = map[string]string{
-	"sampler": "its name, as --sampler takes it", "changes law": "true: tokens are not drawn from the network's own rows: they are the likeliest, or drawn at a temperature, truncated or constrained, or from other rows, as with cached keys and values. false: they are drawn from these rows; a text's distribution still depends on which positions a call draws together, which tv and kl measure",
+	"sampler": "its name", "changes law": "true: tokens are not drawn from the network's own rows: they are the likeliest, or drawn at a temperature, truncated or constrained, or from other rows, as with cached keys and values. false: they are drawn from these rows; a text's distribution still depends on which positions a call draws together, which tv and kl measure",
 	"grid": "the times of the steps", "steps": "steps of a grid or a decoder, or groups of parallel-fhs: N in pictures", "kappa": "κ of the paper's grid, whose steps are κ·min(1, θ)",
 	"T": "−log α at which sampling starts", "delta": "−log α at which the steps end", "cache": "which keys and values are cached between calls; – means none",
 	"positions/token": "positions that the network computes per sampled token, which a cache reduces", "cache kl": "the effect of cached keys and values: KL of the rows used from full rows, per token", "cache tv": "the same as TV", "cache worst": "the greatest KL of a token",

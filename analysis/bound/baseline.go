@@ -39,9 +39,9 @@ func baselineLines(out means, name string, logp, fhs, nelbo []float64) {
 	if fhs != nil {
 		bounds(".mixture", fmt.Sprintf("%g·(%s) + %g·P_FHS", share, name, 1-share), baseline.Mix(share, logp, negative(fhs)))
 	}
-	note := "The bounds from below by --reference concern the distribution that the text is a sample of; their intervals treat its documents, not its windows, as independent."
+	note := "The bounds from below by the reference concern the distribution that the text is a sample of; their intervals treat its documents, not its windows, as independent."
 	if out.cluster == nil {
-		note = "The bounds from below by --reference concern the distribution that the text is a sample of. Windows of one running text are treated as independent, although neighbours are not: give one document per line (--as lines or jsonl)."
+		note = "The bounds from below by the reference concern the distribution that the text is a sample of. Windows of one running text are treated as independent, although neighbours are not: give one document per line."
 	}
 	out.note(note)
 }

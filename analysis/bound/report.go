@@ -57,7 +57,7 @@ var kinds = []struct {
 // see [report.Write]. The JSON in the page is the report with its provenance.
 func (r Report) Page(w io.Writer, provenance any) error {
 	d := report.Document{
-		Title: "mdmgen bound", Notes: r.Notes, Plots: r.Plots, Lines: r.Lines, Laws: r.Laws, Provenance: provenance,
+		Notes: r.Notes, Plots: r.Plots, Lines: r.Lines, Laws: r.Laws, Provenance: provenance,
 		Data: struct {
 			Report
 			Provenance any `json:"provenance,omitempty"`

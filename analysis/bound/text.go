@@ -33,7 +33,7 @@ func (t *Tally) Report() Report {
 		longest, inside = max(longest, w.Length), inside || w.Free < w.Length
 	}
 	if !inside {
-		d.note(fmt.Sprintf("P_FHS of a window is the law of a canvas of its own length, here up to %d positions with no text around them, not of a window in a longer canvas: --context N gives each window N preceding tokens of the text as context.", longest))
+		d.note(fmt.Sprintf("P_FHS of a window is the law of a canvas of its own length, here up to %d positions with no text around them, not of a window in a longer canvas; with context, each window has preceding tokens of the text.", longest))
 	}
 	out := d.over(t.cluster())
 	fhs, nelbo := each(ws, window.fhs), each(ws, window.nelbo)
@@ -71,7 +71,7 @@ func (t *Tally) Report() Report {
 		d.note("The same orders serve both sides, so that their difference is never below 0 and varies little; the NELBO itself is an estimate.",
 			"The gap is ε″ − KL(q0‖P_FHS), and this is a lower bound on it in expectation.")
 	default:
-		d.note("The mean gap is ε″ − KL(q0‖P_FHS), and determines neither of the two alone; --reference bounds each from below.",
+		d.note("The mean gap is ε″ − KL(q0‖P_FHS), and determines neither of the two alone; a reference bounds each from below.",
 			"The excess of a grid sampler over first-hitting may have either sign on a text, so it has no verdict.")
 	}
 	return d.finish()

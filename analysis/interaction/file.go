@@ -43,7 +43,7 @@ func Read(r io.Reader) (*Profile, error) {
 		return nil, fault.Errorf("interaction", "%w", err)
 	}
 	if in.Schema != FileSchema || in.Interactions == nil {
-		return nil, fault.Errorf("interaction", "schema %.40q: must be %s with interactions, as `mdmgen schedule` writes it", in.Schema, FileSchema)
+		return nil, fault.Errorf("interaction", "schema %.40q: must be %s, with interactions", in.Schema, FileSchema)
 	}
 	if err := in.Interactions.Check(); err != nil {
 		return nil, err

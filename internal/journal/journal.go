@@ -135,7 +135,7 @@ func (j *Journal) kind() error {
 	case bytes.HasPrefix(begin, []byte(field+name+"/")):
 		return j.refuse(1, "another version of mdmgen made this file: remove it, and start again")
 	}
-	return j.refuse(1, fmt.Sprintf("is not the header of a file that this command's --resume made (%s): name another file", j.schema))
+	return j.refuse(1, fmt.Sprintf("is not the header of a file that this command resumes (%s): name another file", j.schema))
 }
 
 // next reads and checks a line, and returns its record without the checksum, or nil if there is no

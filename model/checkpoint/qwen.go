@@ -15,7 +15,7 @@ var (
 		"outputs of a public implementation on small random checkpoints: three shards, and a tied head in F16",
 		qwenForm{shift: Yes}, "DreamModel")
 	qwen2Family = qwenFamily("qwen2",
-		"Qwen2's network trained for diffusion: Tiny-A2D, Open-dLLM (`--set fact=shift=true` if the name is not known)",
+		"Qwen2's network trained for diffusion: Tiny-A2D, Open-dLLM (with the fact `shift=true` if the name is not known)",
 		"outputs of transformers with attention both ways on a small random checkpoint",
 		qwenForm{shift: Unstated}, "A2DQwen2LMHeadModel", "TinyA2DQwen2LMHeadModel", "Qwen2ForCausalLM")
 	qwen3Family = qwenFamily("qwen3",

@@ -53,11 +53,11 @@ func TestNamedLibrary(t *testing.T) {
 	tests := []struct {
 		name, path, env, source string
 	}{
-		{"file", lib, "", "--runtime"},
-		{"folder", filepath.Dir(lib), "", "--runtime"},
-		{"folder above", link(t, lib, "lib", filepath.Base(lib)), "", "--runtime"},
+		{"file", lib, "", "runtime"},
+		{"folder", filepath.Dir(lib), "", "runtime"},
+		{"folder above", link(t, lib, "lib", filepath.Base(lib)), "", "runtime"},
 		{"variable", "", "MDMGEN_RUNTIME=" + lib, "MDMGEN_RUNTIME"},
-		{"flag before variable", lib, "MDMGEN_RUNTIME=/nonexistent", "--runtime"},
+		{"flag before variable", lib, "MDMGEN_RUNTIME=/nonexistent", "runtime"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -194,7 +194,7 @@ func TestOneLibrary(t *testing.T) {
 func TestDiagnose(t *testing.T) {
 	lib := theLibrary(t)
 	r := child(t, childTask{Diagnose: true, Library: lib, Threads: 1}).Report
-	if r == nil || r.Library != lib || r.Source != "--runtime" || r.Version == "" || r.Threads != 1 ||
+	if r == nil || r.Library != lib || r.Source != "runtime" || r.Version == "" || r.Threads != 1 ||
 		len(r.Candidates) != 1 || r.Candidates[0].Reason != "" || !slices.Contains(r.Providers, "cpu") || len(r.Problems) != 0 {
 		t.Errorf("a good library: %+v", r)
 	}

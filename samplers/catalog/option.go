@@ -18,14 +18,14 @@ func (o *Options) List() []samplers.Option {
 	kept := cache.Option
 	kept.Field = &o.Cache
 	out := slices.Concat(o.PlanOptions.List(),
-		[]samplers.Option{{Field: &o.By, Name: "draw", Words: []string{"inverse", "gumbel"}, Default: "inverse, gumbel with --lookahead", Help: "draw by `HOW`: inverse or gumbel", Flag: true, Calls: true}},
+		[]samplers.Option{{Field: &o.By, Name: "draw", Words: []string{"inverse", "gumbel"}, Default: "inverse, gumbel with lookahead", Help: "draw by `HOW`: inverse or gumbel", Flag: true, Calls: true}},
 		unplanned(o.LayerOptions.List()), unplanned(o.RankOptions.List()), unscored(unplanned(o.RemaskOptions.List())), unplanned([]samplers.Option{kept}),
 		[]samplers.Option{
 			{Field: &o.Temperature, Name: "temperature", Default: "1", Help: "divide the logits by `X`; 0 takes the likeliest token", Flag: true, Most: math.MaxFloat64, Token: true},
 			{Field: &o.TopK, Name: "top-k", Default: "all", Help: "draw from the `K` likeliest tokens", Flag: true, Least: 1, Most: math.MaxInt32, Whole: true, Token: true},
 			{Field: &o.TopP, Name: "top-p", Default: "1", Help: "draw from the fewest tokens of total probability at least `P`", Flag: true, Least: samplers.AboveZero, Most: 1, Token: true},
 			{Field: &o.SuppressTokens, Name: "suppress-tokens", Lists: true, Default: "none", Help: "never draw the ids of `LIST`; changes the distribution", Token: true},
-			{Field: &o.Lookahead, Name: "lookahead", Default: "1", Help: "guess ahead, `K` canvases per call; the ids of --draw gumbel", Flag: true, Least: 1, Most: plan.MaxLookahead, Whole: true, Calls: true},
+			{Field: &o.Lookahead, Name: "lookahead", Default: "1", Help: "guess ahead, `K` canvases per call; the ids of draw=gumbel", Flag: true, Least: 1, Most: plan.MaxLookahead, Whole: true, Calls: true},
 			{Field: &o.Steps, Name: "steps", Default: "128", Help: "take `N` steps or groups", Flag: true, Least: 1, Most: schedule.MaxSteps, Whole: true},
 		})
 	return out

@@ -52,11 +52,11 @@ func (o *Options) List() []samplers.Option {
 		{Field: &o.Unconditional, Name: "unconditional", Words: []string{"visible", "prompt"}, Default: "visible", Help: "mask `WHAT` for guidance: visible (all positions without MASK) or prompt"},
 		{Field: &o.KeepTokens, Name: "keep-tokens", Lists: true, Default: "none", Help: "keep the ids of `LIST` visible under guidance"},
 		{Field: &o.PromptLength, Name: "prompt-length", Default: "up to the first mask", Help: "take the first `N` positions as the prompt; blocks begin after it", Most: math.MaxInt32, Whole: true},
-		{Field: &o.MinLength, Name: "min-length", Default: "none", Help: "never draw --stop at the first `N` free positions; changes the distribution", Least: 1, Most: math.MaxInt32, Whole: true},
+		{Field: &o.MinLength, Name: "min-length", Default: "none", Help: "never draw the stop token at the first `N` free positions; changes the distribution", Least: 1, Most: math.MaxInt32, Whole: true},
 		{Field: &o.Stop, Name: "stop", Help: "end after a block with token `ID` (in generate, or its text); pad with it", Flag: true, Most: math.MaxInt32, Whole: true},
 		{Field: &o.NegativeTokens, Name: "negative-tokens", Lists: true, Default: "none", Help: "replace the prompt with the ids of `LIST` on the unconditional canvas"},
 		{Field: &o.BadWordsIDs, Name: "bad-words-ids", Lists: true, Default: "none", Help: "never write the sequences of `LIST`: ids separated by blanks, sequences by commas; changes the distribution", Unscored: true},
-		{Field: &o.MaxLength, Name: "max-length", Default: "no growth", Help: "append blocks of --block-length until --stop is drawn, up to `N` positions", Least: 1, Most: math.MaxInt32, Whole: true, Unscored: true},
+		{Field: &o.MaxLength, Name: "max-length", Default: "no growth", Help: "append blocks of block-length until the stop token is drawn, up to `N` positions", Least: 1, Most: math.MaxInt32, Whole: true, Unscored: true},
 		{Field: &o.Correct, Name: "correct", Lists: true, Default: "none", Help: "correct the sample by `HOW`: gibbs:MxN masks and redraws M positions in each of N calls", Unscored: true},
 	}
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // aheadCost is the sentence that the cost of a sampler with look-ahead ends with.
-const aheadCost = " With --lookahead K there are fewer calls, of up to K canvases each. Samples are the same as without it, given the same --draw, which then defaults to gumbel."
+const aheadCost = " With lookahead K there are fewer calls, of up to K canvases each. Samples are the same as without it, given the same draw, which then defaults to gumbel."
 
 // AtCount ends the law of a sampler without times.
 const AtCount = " A time-conditioned network is queried at masked fraction m/(d+1) when m of d free positions are masked."

@@ -12,7 +12,7 @@ var ParallelFHS = Sampler{New: newGroups, Descriptor: samplers.Descriptor{
 	Name:    "parallel-fhs",
 	Summary: "first-hitting order in groups, one call per group",
 	Law: "Order and times are as in fhs. The order is cut into groups. A group's call queries the network at the group's first hitting time, and its tokens are independent. " +
-		"--sizes equal, cos2 and cosine cut d positions into N groups; a list gives the sizes in order. With groups of one it is fhs.",
+		"The sizes equal, cos2 and cosine cut d positions into N groups; a list gives the sizes in order. With groups of one it is fhs.",
 	Calls:  samplers.Groups,
 	Cost:   "One call per group: min(N, d).",
 	Source: "Zheng et al., arXiv 2409.02908, Algorithm 2; cos2: Zhang and Syed, arXiv 2508.04884; cosine: MaskGIT, arXiv 2202.04200.",

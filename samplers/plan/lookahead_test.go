@@ -182,17 +182,17 @@ func TestLookaheadDraw(t *testing.T) {
 	for _, o := range catalog.AllOptions() {
 		switch o.Name {
 		case "lookahead":
-			if !strings.Contains(o.Help, "the ids of --draw gumbel") {
+			if !strings.Contains(o.Help, "the ids of draw=gumbel") {
 				t.Errorf("lookahead: %s", o.Help)
 			}
 		case "draw":
-			if !strings.Contains(o.Default, "gumbel with --lookahead") {
+			if !strings.Contains(o.Default, "gumbel with lookahead") {
 				t.Errorf("draw: %s", o.Default)
 			}
 		}
 	}
 	for _, d := range catalog.Descriptors() {
-		if slices.Contains(d.Flags, "lookahead") && !strings.Contains(d.Cost, "--draw") {
+		if slices.Contains(d.Flags, "lookahead") && !strings.Contains(d.Cost, " draw") {
 			t.Errorf("%s: %s", d.Name, d.Cost)
 		}
 	}

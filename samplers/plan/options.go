@@ -54,7 +54,7 @@ func (o *Options) List() []samplers.Option {
 		{Field: &o.Order, Name: "order", Words: []string{"left-to-right", "right-to-left", "random"}, Lists: true, Help: "use `ORDER` with ordered: left-to-right, right-to-left, random or a list", Flag: true},
 		{Field: &o.Tau, Name: "tau", Words: []string{"any", "one"}, Default: "any", Help: "reveal a position after `READING` jumps in a step: any (one or more) or one (exactly)"},
 		{Field: &o.Finish, Name: "finish", Words: []string{"denoise", "leave"}, Default: "denoise", Help: "finish remaining masks by `HOW`: denoise fills them with one more call, leave keeps them"},
-		{Field: &o.Kappa, Name: "kappa", Default: "follows from --steps", Help: "set the constant of the paper's grid to `X`, with steps X·min(1, θ); replaces --steps", Least: samplers.AboveZero, Most: math.MaxFloat64},
+		{Field: &o.Kappa, Name: "kappa", Default: "follows from steps", Help: "set the constant of the paper's grid to `X`, with steps X·min(1, θ); replaces steps", Least: samplers.AboveZero, Most: math.MaxFloat64},
 		{Field: &o.T, Name: "T", Default: "the noise's end, or 5", Help: "start at −log α = `X`; some grids allow inf", Most: math.Inf(1)},
 		{Field: &o.Delta, Name: "delta", Default: "the noise's end, or 0.01", Help: "stop at −log α = `X`", Most: math.MaxFloat64},
 	}

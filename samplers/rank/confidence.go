@@ -20,9 +20,9 @@ var Confidence = Decoder{read: newConfidence, Descriptor: samplers.Descriptor{
 		"Scores: confidence, the network's own probability of the drawn token (LLaDA); maskgit-plus, the probability with which it was drawn, after temperature and truncation (Dream); margin, the difference between the two greatest probabilities of that distribution; entropy, its negative entropy; random; leftmost, the first masks. " +
 		"At temperature 0, scores are computed at temperature 1. Changes the law: a probable token is more likely to be kept, so early calls reveal the easy positions. " +
 		"Positions per call: llada, ⌊n/N⌋, and one more in the first n mod N steps; dream, ⌊m(1−t'/t)⌋ of m masked positions, t from 1 to eps, and all in the last step; dllm, m(α(s)−α(t))/(1−α(t)), rounded half to even. " +
-		"With --block-length, blocks are filled one after the other, and masks before a block are candidates too. The steps are divided by the number of blocks, rounded up.",
+		"With block-length, blocks are filled one after the other, and masks before a block are candidates too. The steps are divided by the number of blocks, rounded up.",
 	Calls:  "steps that reveal something, at most d",
-	Cost:   "One network call per step that reveals something: min(N, d). Calls of a rule that can reveal nothing are not made, and are counted separately. With --guidance, two canvases per call. With score=random, a call computes only the rows of the positions that it reveals." + aheadCost,
+	Cost:   "One network call per step that reveals something: min(N, d). Calls of a rule that can reveal nothing are not made, and are counted separately. With guidance, two canvases per call. With score=random, a call computes only the rows of the positions that it reveals." + aheadCost,
 	Source: "Chang et al., arXiv 2202.04200 (MaskGIT); Nie et al., arXiv 2502.09992, generate.py (LLaDA); Ye et al., arXiv 2508.15487, generation_utils.py (Dream); Cheng et al., arXiv 2510.06303, generate.py (SDAR); dLLM, dllm/core/samplers/mdlm.py.",
 	Flags:  slices.Concat([]string{"lookahead", "rule", "steps", "schedule", "transfer", "eps", "alg-temp", "columns"}, rankFlags),
 }}

@@ -9,7 +9,7 @@ import (
 )
 
 // aheadCost is the sentence that the cost of a sampler with look-ahead ends with.
-const aheadCost = " With --lookahead K at temperature 0 there are fewer calls, of up to K canvases each. The ids are the same as without it, with any --draw."
+const aheadCost = " With lookahead K at temperature 0 there are fewer calls, of up to K canvases each. The ids are the same as without it, with any draw."
 
 // lookahead is the decoder of a rule whose choices are determined by the canvas: one that ranks at
 // temperature 0. It drafts the reveals of the next calls from the available rows, as if these did

@@ -82,7 +82,7 @@ func (o *Options) List() []samplers.Option {
 		{Field: &o.Threshold, Name: "threshold", Default: "the sampler's", Help: "reveal positions with a score of at least `P`", Flag: true, Least: samplers.AboveZero, Most: 1},
 		{Field: &o.Factor, Name: "factor", Default: "1", Help: "reveal the r-th best position, r ≥ 2, if its confidence is at least 1 − `F`/(r+1)", Least: samplers.AboveZero, Most: math.MaxFloat64},
 		{Field: &o.RelaxedThreshold, Name: "relaxed-threshold", Default: "0.75", Help: "reveal positions near an anchor with a score of at least `P`", Least: samplers.AboveZero, Most: 1},
-		{Field: &o.Radius, Name: "radius", Default: "4", Help: "treat positions up to `N` from an anchor (which reaches --threshold) as near it", Least: 1, Most: math.MaxInt32, Whole: true},
+		{Field: &o.Radius, Name: "radius", Default: "4", Help: "treat positions up to `N` from an anchor (which reaches threshold) as near it", Least: 1, Most: math.MaxInt32, Whole: true},
 		{Field: &o.Gamma, Name: "gamma", Default: "0.1", Help: "reveal positions whose entropies, without the greatest, sum to at most `NATS`", Most: math.MaxFloat64},
 		{Field: &o.KLThreshold, Name: "kl-threshold", Default: "0.01", Help: "treat a row as stable if its KL from the previous call's row is below `NATS`", Least: samplers.AboveZero, Most: math.MaxFloat64},
 		{Field: &o.History, Name: "history", Default: "2", Help: "require rows to be stable for `N` calls", Least: 1, Most: math.MaxInt32, Whole: true},

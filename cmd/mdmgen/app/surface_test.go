@@ -7,11 +7,13 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
+	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/reftest"
 )
 
@@ -58,6 +60,42 @@ func TestPublic(t *testing.T) {
 				})
 			}
 		}
+	}
+}
+
+// TestNoFlagsInLibraries checks that texts of packages outside cmd name neither flags nor commands, which
+// a Go program and a client do not have: errors carry a field.
+func TestNoFlagsInLibraries(t *testing.T) {
+	t.Parallel()
+	names := kit.CommandNames(testApp().Commands)
+	typed := regexp.MustCompile(`--[a-z]|\bmdmgen (` + strings.Join(names, "|") + `)\b`)
+	others := map[string]string{"fetch.go": "pip", "gpu.go": "nvidia-smi"} // programs that are run
+	seen := 0
+	reftest.OK(t, filepath.WalkDir("../../..", func(name string, d os.DirEntry, err error) error {
+		if d.IsDir() && slices.Contains([]string{"cmd", "tools", "findings", "examples", "python", ".git"}, d.Name()) {
+			return filepath.SkipDir
+		}
+		if err != nil || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") || others[d.Name()] != "" {
+			return err
+		}
+		text, err := os.ReadFile(name)
+		if seen++; err != nil || !typed.Match(text) {
+			return err
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), name, text, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			if s, ok := n.(*ast.BasicLit); ok && s.Kind == token.STRING && typed.MatchString(s.Value) {
+				t.Errorf("%s: %s", name, s.Value)
+			}
+			return true
+		})
+		return nil
+	}))
+	if seen < 300 {
+		t.Errorf("%d files", seen)
 	}
 }
 

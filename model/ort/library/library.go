@@ -3,7 +3,6 @@ package library
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -56,7 +55,7 @@ func (s Search) IsOffline() bool {
 type Library struct {
 	Path    string `json:"path"`
 	Version string `json:"version"`
-	// Source is where it was found: "--runtime", "MDMGEN_RUNTIME", "beside the executable",
+	// Source is where it was found: "runtime" (named), "MDMGEN_RUNTIME", "beside the executable",
 	// "cache", "python package", "system", "fetched".
 	Source string `json:"source"`
 	// SHA256 is the digest of a library in the cache, which is a published one; "" for others.
@@ -100,7 +99,7 @@ var places = []place{
 // Named returns the path given by Library or MDMGEN_RUNTIME, and the Source of a library there.
 func (s Search) Named() (path, source string) {
 	if s.Library != "" {
-		return s.Library, "--runtime"
+		return s.Library, named.Name
 	}
 	return os.Getenv("MDMGEN_RUNTIME"), "MDMGEN_RUNTIME"
 }
@@ -136,7 +135,7 @@ func (s Search) Find(ctx context.Context, accept func(Library) error, renew bool
 // findNamed resolves a path that is named: a library, or a folder that contains one.
 func (s Search) findNamed(ctx context.Context, path, source string, accept func(Library) error) (*Library, []Candidate, error) {
 	refuse := func(reason string) error {
-		return &MissingError{What: fmt.Sprintf("%s %s: %s", source, path, reason),
+		return &MissingError{Err: fault.Advise("%v: %s", fault.Term{Name: source, Value: path}, reason),
 			Do: errors.New("point it at the library or folder of ONNX Runtime " + MinVersion + " or newer")}
 	}
 	info, err := os.Stat(path)

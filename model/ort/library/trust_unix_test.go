@@ -74,7 +74,7 @@ func TestNoPipeForALibrary(t *testing.T) {
 	reftest.Fails(t, reftest.Err(probe(path)), "not a regular file")
 	// Advice about permissions would be wrong for a device.
 	for _, path := range []string{path, os.DevNull} {
-		_, _, err := Search{}.findNamed(t.Context(), path, "--runtime", nil)
+		_, _, err := Search{}.findNamed(t.Context(), path, "runtime", nil)
 		reftest.Fails(t, err, "not a regular file", path)
 	}
 }
