@@ -29,10 +29,10 @@ func Open(ctx context.Context, ref string, opts Options) (Model, error) {
 		return nil, err
 	}
 	if (kind == KindONNX || kind == KindWorld) && opts.Dtype != "" {
-		return nil, fault.Advise("model %s: its weights have a fixed type in the file: leave out %v", ref, fault.Term{Name: "dtype", Value: string(opts.Dtype)})
+		return nil, fault.Unused("model "+ref+": its weights have a fixed type in the file", fault.Term{Name: "dtype", Value: string(opts.Dtype)})
 	}
 	if kind != KindCheckpoint && opts.Weights != "" {
-		return nil, fault.Advise("model %s: has one set of weights: leave out %v", ref, fault.Term{Name: "weights", Value: string(opts.Weights)})
+		return nil, fault.Unused("model "+ref+": has one set of weights", fault.Term{Name: "weights", Value: string(opts.Weights)})
 	}
 	switch kind {
 	case KindONNX:
@@ -183,7 +183,7 @@ func openWorld(ctx context.Context, ref, path string, opts Options) (Model, erro
 		return nil, fmt.Errorf("model %s: a world's own facts are fixed by its tables; name and noise can be changed", ref)
 	}
 	if d := opts.Runtime.Device; d != "" && d != "cpu" && d != "auto" {
-		return nil, fault.Advise("model %s: a world is a table and runs on no device: leave out %v", ref, fault.Term{Name: "device", Value: d})
+		return nil, fault.Unused("model "+ref+": a world is a table and runs on no device", fault.Term{Name: "device", Value: d})
 	}
 	return &table{World: w, facts: f, ref: ref}, nil
 }

@@ -2,11 +2,11 @@ package requests
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"sync"
 	"sync/atomic"
 
+	"mdmgen/internal/fault"
 	"mdmgen/tokenize"
 	"mdmgen/tokenize/chat"
 )
@@ -28,12 +28,12 @@ func OpenWords(open func() (*tokenize.Tokenizer, error)) *Words {
 			return nil, err
 		}
 		if words.Folder() == "" {
-			return nil, &NoTemplateError{errors.New("messages need a chat template, and the model has none: give the text as a prefix")}
+			return nil, &NoTemplateError{fault.Advise("messages need a chat template, and the model has none: give the text as %v", prefix)}
 		}
 		t, err := chat.Open(words.Folder())
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			return nil, &NoTemplateError{fmt.Errorf("messages need a chat template: neither chat_template.jinja nor chat_template in tokenizer_config.json is in %s: give the text as a prefix", words.Folder())}
+			return nil, &NoTemplateError{fault.Advise("messages need a chat template: neither chat_template.jinja nor chat_template in tokenizer_config.json is in %s: give the text as %v", words.Folder(), prefix)}
 		case err == nil:
 			w.used.Store(t)
 		}
@@ -50,11 +50,14 @@ func WordsOf(t *tokenize.Tokenizer) *Words {
 	return OpenWords(func() (*tokenize.Tokenizer, error) { return t, nil })
 }
 
-// NoTemplateError is the error of messages for a model without a chat template.
-type NoTemplateError struct{ err error }
+// prefix is the field for texts that are no messages.
+var prefix = fault.Term{Name: "prefix"}
 
-// Error implements error.
-func (e *NoTemplateError) Error() string { return e.err.Error() }
+// NoTemplateError is the error of messages for a model without a chat template.
+type NoTemplateError struct{ error }
+
+// Unwrap returns the message.
+func (e *NoTemplateError) Unwrap() error { return e.error }
 
 // Missing marks the error as that of a missing file.
 func (e *NoTemplateError) Missing() {}

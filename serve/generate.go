@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"mdmgen/internal/fault"
 	"mdmgen/requests"
 	"mdmgen/samplers"
 	"mdmgen/serve/frame"
@@ -76,7 +77,7 @@ func unfit(err error) error {
 	if errors.As(err, &wrong) {
 		return invalid(wrong.Field, err)
 	}
-	return invalid("", err)
+	return invalid("", fault.Spelled(err, func(fault.Term) string { return "the prompt of /v1/completions" }))
 }
 
 // tooMany returns the error for sampling fill positions in addition to the given ones.

@@ -65,13 +65,13 @@ func (c Cut) Validate() error {
 	var errs []error
 	inner := c.Length - c.frame()
 	if inner < 1 {
-		errs = append(errs, fmt.Errorf("windows of %d tokens: must hold at least one in addition to the frame", c.Length))
+		errs = append(errs, fmt.Errorf("length %d: must hold at least one token in addition to the frame", c.Length))
 	}
 	if c.Context < 0 || inner >= 1 && c.Context >= inner {
-		errs = append(errs, fmt.Errorf("%d tokens of context: must leave at least one of %d to be scored", c.Context, inner))
+		errs = append(errs, fmt.Errorf("context %d: must leave at least one of %d tokens to be scored", c.Context, inner))
 	}
 	if c.Stride < 0 || inner >= 1 && c.Stride > max(inner-c.Context, 1) {
-		errs = append(errs, fmt.Errorf("a stride of %d: must be in 1..%d, or tokens are left out", c.Stride, max(inner-c.Context, 1)))
+		errs = append(errs, fmt.Errorf("stride %d: must be in 1..%d, or tokens are left out", c.Stride, max(inner-c.Context, 1)))
 	}
 	if c.BOS < None || c.EOS < None {
 		errs = append(errs, errors.New("a token of the frame is below 0"))

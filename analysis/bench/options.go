@@ -31,12 +31,12 @@ var keys = func() (out []key) {
 	for _, o := range catalog.AllOptions() {
 		out = append(out, key{Option: o})
 	}
-	run := func(name string, most float64, field func(*Setting) *int) {
-		out = append(out, key{samplers.Option{Name: name, Least: 1, Most: most, Whole: true}, field})
+	run := func(name string, least, most float64, field func(*Setting) *int) {
+		out = append(out, key{samplers.Option{Name: name, Least: least, Most: most, Whole: true}, field})
 	}
-	run(KeyLength, 1<<20, func(s *Setting) *int { return &s.Length })
-	run(KeyBatch, 1<<20, func(s *Setting) *int { return &s.Batch })
-	run(KeyThreads, 4096, func(s *Setting) *int { return &s.Threads })
+	run(KeyLength, 1, 1<<20, func(s *Setting) *int { return &s.Length })
+	run(KeyBatch, 1, 1<<20, func(s *Setting) *int { return &s.Batch })
+	run(KeyThreads, 0, 4096, func(s *Setting) *int { return &s.Threads })
 	return out
 }()
 

@@ -56,10 +56,11 @@ func Coded(err error) bool {
 }
 
 // Code returns the exit status of an error. An error with a method Missing means that something is
-// missing.
+// missing, one with a method Usage that the command line is at fault.
 func Code(err error) int {
 	var coded *Error
 	var missing interface{ Missing() }
+	var usage interface{ Usage() }
 	switch {
 	case err == nil:
 		return OK
@@ -67,6 +68,8 @@ func Code(err error) int {
 		return coded.Code
 	case errors.As(err, &missing):
 		return Missing
+	case errors.As(err, &usage):
+		return Usage
 	case errors.Is(err, context.Canceled):
 		return Interrupt
 	}

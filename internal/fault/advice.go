@@ -75,8 +75,24 @@ func Spelled(err error, spell func(Term) string) error {
 	if err == nil {
 		return nil
 	}
-	return &spelled{err, Spell(err, spell)}
+	return As(err, Spell(err, spell))
 }
+
+// As returns an error with a message of its own, which wraps err.
+func As(err error, message string) error { return &spelled{err, message} }
+
+// Unused returns the error "what: leave out t" for a setting that does not apply.
+func Unused(what string, t Term) error { return Usage("%s: leave out %v", what, t) }
+
+// Usage is [Advise] for an error of the settings, not of files: its exit status is that of usage.
+func Usage(format string, args ...any) error { return &usage{Advise(format, args...)} }
+
+type usage struct{ error }
+
+func (e *usage) Unwrap() error { return e.error }
+
+// Usage marks the error for exit statuses.
+func (*usage) Usage() {}
 
 type spelled struct {
 	err  error

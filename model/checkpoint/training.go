@@ -109,7 +109,7 @@ func trainedConfig(v any, columns int) (Config, error) {
 func (t *training) choose(w Weights, c Config, order []string, tensors map[string]Tensor) (Weights, error) {
 	if t == nil || t.ema == nil {
 		if w != "" {
-			return "", fault.Advise("has one set of weights: leave out %v", fault.Term{Name: "weights", Value: string(w)})
+			return "", fault.Unused("has one set of weights", fault.Term{Name: "weights", Value: string(w)})
 		}
 		return "", nil
 	}

@@ -2,6 +2,7 @@ package facts
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"mdmgen/internal/fault"
 	"mdmgen/internal/plainfile"
 	"mdmgen/internal/plainjson"
 )
@@ -89,7 +91,7 @@ func Apply(ctx context.Context, f Facts, sidecar string, override map[string]str
 		}
 		g, err := f.with(key, override[key])
 		if err != nil {
-			return f, fmt.Errorf("fact %s=%s: %w", key, override[key], err)
+			return f, fault.Advise("%v: %w", fault.Term{Name: "fact", Value: key + "=" + override[key]}, cmp.Or(errors.Unwrap(err), err))
 		}
 		f = g
 	}

@@ -31,8 +31,8 @@ func ParseSizes(text string) (curve GridKind, list []int, err error) {
 	case string(GridCos2), string(GridCosine):
 		return GridKind(text), nil, nil
 	}
-	if list, err = parseInts(text, 1); err != nil {
-		err = fault.Errorf("schedule", "sizes %q: must be equal, cos2, cosine or a list of sizes: %w", text, err)
+	if list = parseInts(text, 1); list == nil {
+		err = fault.Errorf("schedule", "sizes %.40q: must be equal, cos2, cosine or a list of whole numbers of at least 1", text)
 	}
 	return "", list, err
 }
@@ -100,8 +100,8 @@ func ParseOrder(text string) (order Order, list []int, err error) {
 	case LeftToRight, RightToLeft, RandomOrder:
 		return order, nil, nil
 	}
-	if list, err = parseInts(text, 0); err != nil {
-		return "", nil, fault.Errorf("schedule", "order %q: must be left-to-right, right-to-left, random or a list of positions: %w", text, err)
+	if list = parseInts(text, 0); list == nil {
+		return "", nil, fault.Errorf("schedule", "order %.40q: must be left-to-right, right-to-left, random or a list of positions, whole numbers of at least 0", text)
 	}
 	sorted := slices.Sorted(slices.Values(list))
 	for i := 1; i < len(sorted); i++ {
@@ -112,15 +112,14 @@ func ParseOrder(text string) (order Order, list []int, err error) {
 	return ListedOrder, list, nil
 }
 
-// parseInts parses a list such as "3,1,2" of numbers of at least least.
-func parseInts(text string, least int) ([]int, error) {
-	var out []int
+// parseInts parses a list such as "3,1,2" of numbers of at least least. It returns nil for other texts.
+func parseInts(text string, least int) (out []int) {
 	for _, item := range strings.Split(text, ",") {
 		n, err := strconv.Atoi(strings.TrimSpace(item))
 		if err != nil || n < least || n > math.MaxInt32 {
-			return nil, fmt.Errorf("%.40q is not a whole number of at least %d", item, least)
+			return nil
 		}
 		out = append(out, n)
 	}
-	return out, nil
+	return out
 }

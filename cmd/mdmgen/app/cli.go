@@ -64,7 +64,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if err == nil {
 		return exit.OK
 	}
-	if msg := exit.Message(fault.Spelled(err, kit.Spell)); msg != "" {
+	if msg := exit.Message(err); msg != "" {
 		fmt.Fprintf(stderr, "mdmgen: %s\n", msg)
 	}
 	return exit.Code(err)
@@ -135,7 +135,9 @@ func runApp(ctx context.Context, args []string, s kit.Streams) error {
 	}
 	kit.FlagsOf(cmd).Fill()
 	if cmd.Name != "merge" { // merge has the formats of the command whose parts it reads.
-		kit.FormatByEnding(kit.FlagsOf(cmd))
+		if err := kit.FormatByEnding(kit.FlagsOf(cmd)); err != nil {
+			return err
+		}
 	}
-	return app.RunContext(ctx, append([]string{app.Name, cmd.Name, "--"}, rest...))
+	return fault.Spelled(app.RunContext(ctx, append([]string{app.Name, cmd.Name, "--"}, rest...)), kit.FlagsOf(cmd).Spell)
 }

@@ -152,15 +152,15 @@ func TestMergeRefuses(t *testing.T) {
 		code  int
 		want  []string
 	}{
-		"missing":     {[]string{parts[0], parts[2]}, exit.Failure, []string{"part 2/3 is missing, ", "with --shard 2/3"}},
+		"missing":     {[]string{parts[0], parts[2]}, exit.Failure, []string{"part 2/3 is missing or ", "with --shard 2/3"}},
 		"doubled":     {append(slices.Clone(parts), write("copy.jsonl", second)), exit.Failure, []string{"duplicate", parts[1], "copy.jsonl"}},
 		"named twice": {append(slices.Clone(parts), parts[1]), exit.Usage, []string{parts[1] + " is named twice"}},
 		"torn":        {[]string{parts[0], torn, parts[2]}, exit.Failure, []string{torn + " is truncated", "make part 2/3 again"}},
 		"unfinished":  {[]string{parts[0], write("x.jsonl.partial", second[:footer]), parts[2]}, exit.Failure, []string{"x.jsonl.partial is not finished"}},
 		"changed":     {[]string{parts[0], write("changed.jsonl", changed), parts[2]}, exit.Failure, []string{"checksum", "make part 2/3 again"}},
 		"other run":   {[]string{parts[0], shard(t, other, t.TempDir(), 2, 3), parts[2]}, exit.Usage, []string{"two different runs, which differ in ", "limit"}},
-		"old":         {[]string{parts[0], write("old.jsonl", bytes.Replace(second, []byte("-resume/4"), []byte("-resume/3"), 1))}, exit.Usage, []string{"another version"}},
-		"other thing": {[]string{parts[0], write("text", []byte("Once upon a time\n"))}, exit.Usage, []string{"is not a part"}},
+		"old":         {[]string{parts[0], write("old.jsonl", bytes.Replace(second, []byte("-resume/4"), []byte("-resume/3"), 1))}, exit.Failure, []string{"another version"}},
+		"other thing": {[]string{parts[0], write("text", []byte("Once upon a time\n"))}, exit.Failure, []string{"is not a part"}},
 		"no file":     {[]string{parts[0], filepath.Join(dir, "nobody")}, exit.Failure, []string{"nobody"}},
 		"none":        {nil, exit.Usage, []string{"name the parts, as in"}},
 	} {

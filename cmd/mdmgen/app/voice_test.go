@@ -10,7 +10,7 @@ import (
 // prints its errors. What the flags change is checked by TestScripts/voice.
 func TestVerbosityOfAll(t *testing.T) {
 	for _, c := range testApp().Commands {
-		refused(t, exit.Usage, "mdmgen: "+c.Name+": --verbosity is given twice\n", c.Name, "-q", "--verbose")
+		refused(t, exit.Usage, "mdmgen: "+c.Name+": -q and --verbose exclude each other\n", c.Name, "-q", "--verbose")
 		if c.Name == "merge" || c.Name == "replay" {
 			continue // They take any number of files.
 		}

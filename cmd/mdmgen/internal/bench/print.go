@@ -4,21 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"mdmgen/analysis/bench"
 	"mdmgen/analysis/report"
 	"mdmgen/cmd/mdmgen/internal/kit"
-	"mdmgen/internal/exit"
 )
 
 // openOutputs opens the outputs, so that an unwritable one is reported before the work.
 func (r *benching) openOutputs() (err error) {
-	if strings.EqualFold(filepath.Ext(r.output), ".html") {
-		return exit.Usagef("-o %s: has the format of --format, which cannot be a page: write one with --html", r.output)
-	}
 	if err := kit.Apart("bench", nil, r.all, r.pages.File(), kit.NamedFile{Flag: "-o", Path: r.output}); err != nil {
 		return err
 	}

@@ -30,7 +30,7 @@ func (r *benching) report() bench.Report {
 	for i := range out.Cells {
 		out.Cells[i].Quality = r.qualityOf(&r.cells[i])
 		if err := r.failed[r.cells[i].ID]; err != nil {
-			out.Cells[i].Failed = fault.Spell(fault.WithoutName(err), kit.Spell)
+			out.Cells[i].Failed = fault.Spell(fault.WithoutName(err), r.all.Spell)
 		}
 	}
 	if e := r.look.errors; e != nil {

@@ -192,5 +192,5 @@ func (r *benching) repetitions(ctx context.Context) error {
 
 // fail records that something could not be measured. Other measurements continue.
 func (r *benching) fail(what string, err error) {
-	r.faults = append(r.faults, what+" failed: "+fault.Spell(fault.WithoutName(err), kit.Spell))
+	r.faults = append(r.faults, what+" failed: "+fault.Spell(fault.WithoutName(err), r.all.Spell))
 }

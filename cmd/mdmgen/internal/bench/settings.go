@@ -36,7 +36,7 @@ func (r *benching) grid(ctx context.Context) ([]bench.Setting, error) {
 	}
 	for _, text := range o.set {
 		key, values, ok := strings.Cut(text, "=")
-		if !ok {
+		if !ok || key == "" {
 			return nil, exit.Usagef("--set %.40s: must be KEY=VALUES", text)
 		}
 		axes = append(axes, bench.Axis{Key: key, Values: values})
@@ -63,7 +63,7 @@ func (r *benching) grid(ctx context.Context) ([]bench.Setting, error) {
 		}
 		made, err := bench.Cross(names, axes)
 		if err != nil {
-			return nil, refused(err)
+			return nil, r.all.Refuse("bench", err)
 		}
 		out = made
 	} else if len(axes) > 0 {
@@ -72,7 +72,7 @@ func (r *benching) grid(ctx context.Context) ([]bench.Setting, error) {
 	for _, text := range o.cases {
 		made, err := bench.ParseCase(text)
 		if err != nil {
-			return nil, refused(err)
+			return nil, r.all.Refuse("bench", err)
 		}
 		out = append(out, made...)
 	}
@@ -81,7 +81,7 @@ func (r *benching) grid(ctx context.Context) ([]bench.Setting, error) {
 		err = bench.Distinct(out)
 	}
 	if err != nil {
-		return nil, refused(err)
+		return nil, r.all.Refuse("bench", err)
 	}
 	if err := o.useProfile(ctx, out); err != nil {
 		return nil, err
@@ -105,7 +105,7 @@ func (r *benching) leave(s bench.Setting, spec samplers.Spec, wrong error) error
 	bare.Cache = ""
 	_, unknown := cache.Parse(s.Options.Cache)
 	if _, err := catalog.New(bare, spec); s.Options.Cache == "" || unknown != nil || err != nil {
-		return exit.Usagef("bench: %s", why)
+		return r.all.Refuse("bench: "+s.ID(), wrong)
 	}
 	r.leftOut = append(r.leftOut, why)
 	return nil
@@ -176,6 +176,3 @@ func (o *options) useProfile(ctx context.Context, settings []bench.Setting) erro
 	}
 	return nil
 }
-
-// refused returns a usage error for a request.
-func refused(err error) error { return exit.Usagef("bench: %s", fault.Plain(err)) }

@@ -14,7 +14,6 @@ import (
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/texts"
 	"mdmgen/internal/exit"
-	"mdmgen/internal/fault"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 )
@@ -144,7 +143,7 @@ func (r *bounding) onWorld() error {
 		r.compare(cases)
 		for _, k := range r.cases {
 			if err := laws.Known(k.Sampler); err != nil {
-				return exit.Usagef("bound: %s", fault.Plain(err))
+				return r.all.Refuse("bound", err)
 			}
 		}
 	}

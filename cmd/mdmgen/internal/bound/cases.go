@@ -40,7 +40,7 @@ func (r *bounding) readCases(cond samplers.Spec) ([]bound.Case, error) {
 	}
 	settings, err := bench.Cross(names, axes)
 	if err != nil {
-		return nil, exit.Usagef("bound: %s", fault.Plain(err))
+		return nil, r.all.Refuse("bound", err)
 	}
 	var out []bound.Case
 	for _, set := range settings {
@@ -49,7 +49,7 @@ func (r *bounding) readCases(cond samplers.Spec) ([]bound.Case, error) {
 		}
 		s, err := catalog.New(set.Options, cond)
 		if err != nil {
-			return nil, exit.Usagef("bound: %s", fault.Plain(err))
+			return nil, r.all.Refuse("bound", err)
 		}
 		if s.Planned() && s.Settings().Draw.ChangesLaw() {
 			return nil, exit.Usagef("--sampler %s: here, a sampler with a plan must draw from the network's own distribution", set.Options.Sampler)
@@ -99,7 +99,7 @@ func (r *bounding) fitting(e *likelihood.Evaluator, d int) error {
 		case err == nil:
 			kept, r.settings.Samplers = append(kept, k), append(r.settings.Samplers, k.Sampler.Settings())
 		case r.all.Given("sampler"):
-			return exit.Usagef("bound: %s", fault.Plain(err))
+			return r.all.Refuse("bound", err)
 		default:
 			r.streams.Notice(fmt.Sprintf("%s is left out: %s", k.Name, fault.Plain(err)))
 		}

@@ -31,7 +31,7 @@ func (r *bounding) network(m model.Model, e *likelihood.Evaluator) error {
 	if r.q0 != "" {
 		return r.sampled(m, e, cfg)
 	}
-	in := &texts.Reader{Cutting: r.cut, Ctx: r.ctx, Streams: r.streams, Path: r.path, Command: "bound", Facts: m.Facts(), Check: e.Check, Short: true}
+	in := &texts.Reader{Cutting: r.cut, Ctx: r.ctx, Streams: r.streams, Path: r.path, Command: "bound", Flags: r.all, Facts: m.Facts(), Check: e.Check, Short: true}
 	in.Limit = cmp.Or(r.cut.Limit, defaultWindows)
 	if in.Tokenizer, err = r.tokenizer.OpenAny(r.ctx, r.streams, &r.model); err != nil {
 		return err
@@ -64,7 +64,7 @@ func (r *bounding) network(m model.Model, e *likelihood.Evaluator) error {
 	shortest := slices.MinFunc(targets, func(a, b likelihood.Target) int { return len(a.IDs) - len(b.IDs) })
 	for _, k := range r.cases {
 		if err := texts.Begins(k.Sampler, m.Spec(), len(shortest.IDs), shortest.Free); err != nil {
-			return exit.Usagef("bound: %s", fault.Plain(err))
+			return r.all.Refuse("bound", err)
 		}
 	}
 	if long {

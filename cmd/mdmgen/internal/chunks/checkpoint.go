@@ -51,7 +51,7 @@ func (f *Flags) Open(s kit.Streams, header Header, output string) (*Checkpoint, 
 	switch {
 	case f.Given():
 		if from, to := f.Shard.Of(header.Chunks); from == to {
-			s.Notice(fmt.Sprintf("part %v is empty: the run has %s: take --shard I/N with N at most that", f.Shard, english.Plural(header.Chunks, "chunk", "")))
+			s.Notice(fmt.Sprintf("part %v is empty: take --shard I/N with N at most %d", f.Shard, header.Chunks))
 		}
 		return k, k.openPart(f.Shard, output)
 	case f.Resume != "":

@@ -2,12 +2,9 @@ package chunks
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/dustin/go-humanize/english"
 
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/exit"
@@ -47,8 +44,8 @@ func Read(s kit.Streams, paths []string, force bool) (*Parts, error) {
 		}
 		flaws = append(flaws, f...)
 	}
-	if len(flaws) == 0 || p.first.Part.Shard != "" { // A file of --resume is already reported as unfinished.
-		flaws = append(flaws, p.missing()...)
+	if len(flaws) == 0 {
+		flaws = p.missing()
 	}
 	if len(flaws) == 0 {
 		return p, nil
@@ -69,7 +66,7 @@ func (p *Parts) read(path string, force bool) (flaws []string, err error) {
 	first, _ := commandOf(p.Schema)
 	switch {
 	case !ok:
-		return nil, exit.Usagef("merge: %s is not a part of a run: --shard and --resume write these", path)
+		return nil, fmt.Errorf("merge: %s is not a part of a run: --shard and --resume write these", path)
 	case p.Schema != "" && p.Schema != schema && first == name:
 		return nil, OtherVersion(path)
 	case p.Schema != "" && p.Schema != schema:
@@ -78,7 +75,7 @@ func (p *Parts) read(path string, force bool) (flaws []string, err error) {
 	p.Schema, p.schema = schema, schema
 	j, err := journal.OpenReader(path, schema)
 	if err != nil {
-		return nil, refused(err)
+		return nil, fmt.Errorf("merge: %w", err)
 	}
 	defer j.Close()
 	if j.Header() == nil {
@@ -86,7 +83,7 @@ func (p *Parts) read(path string, force bool) (flaws []string, err error) {
 	}
 	var h Header
 	if err := json.Unmarshal(j.Header(), &h); err != nil || h.Chunks < 0 || h.Chunks > maxChunks {
-		return nil, exit.Usagef("merge: %s:1: is not the header of a part", path)
+		return nil, fmt.Errorf("merge: %s:1: is not the header of a part", path)
 	}
 	if p.header == nil {
 		p.header, p.first, p.reader = j.Header(), h, newReader(h)
@@ -96,7 +93,7 @@ func (p *Parts) read(path string, force bool) (flaws []string, err error) {
 	doubled, ended, err := p.add(j, &h.Part)
 	if len(doubled) > 0 {
 		other := p.files[p.where[doubled[0]].file-1]
-		flaws = append(flaws, fmt.Sprintf("duplicate: %s and %s both have chunk %d: leave one of the files out", other, path, doubled[0]))
+		flaws = append(flaws, fmt.Sprintf("duplicate: %s and %s have results in common: leave one of them out", other, path))
 	}
 	switch {
 	case err != nil:
@@ -136,7 +133,7 @@ func fatal(unlike []string) (names []string) {
 
 // OtherVersion returns the error of a part with the layout of another version.
 func OtherVersion(path string) error {
-	return exit.Usagef("merge: %s: another version of mdmgen made this file: make the part again", path)
+	return fmt.Errorf("merge: %s: another version of mdmgen made this file: make the part again", path)
 }
 
 // missing returns the shards that lack chunks.
@@ -147,14 +144,8 @@ func (p *Parts) missing() (flaws []string) {
 	}
 	for shard.I = 1; shard.I <= shard.N; shard.I++ {
 		from, to := shard.Of(len(p.where))
-		lacking := 0
-		for _, w := range p.where[from:to] {
-			if w.file == 0 {
-				lacking++
-			}
-		}
-		if lacking > 0 {
-			flaws = append(flaws, fmt.Sprintf("part %s is missing, %d of %s: run the command with --shard %[1]s", shard, lacking, english.Plural(to-from, "chunk", "")))
+		if slices.ContainsFunc(p.where[from:to], func(w place) bool { return w.file == 0 }) {
+			flaws = append(flaws, fmt.Sprintf("part %s is missing or lacks results: run the command with --shard %[1]s", shard))
 		}
 	}
 	return flaws
@@ -173,7 +164,7 @@ type Run[S, P any] struct {
 // Header decodes the header of the run into v, such as a [Run].
 func (p *Parts) Header(v any) error {
 	if err := json.Unmarshal(p.header, v); err != nil {
-		return exit.Usagef("merge: the parts' header: %w", err)
+		return fmt.Errorf("merge: the parts' header: %w", err)
 	}
 	return nil
 }
@@ -192,19 +183,11 @@ func EachOf[T any](p *Parts, take func(chunk int, result T) error) error {
 	for i := range p.where {
 		var result T
 		if err := p.result(i, &result); err != nil {
-			return refused(err)
+			return fmt.Errorf("merge: %w", err)
 		}
 		if err := take(i, result); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// refused puts the name of the command before an error of a file.
-func refused(err error) error {
-	if errors.As(err, new(*journal.RefusedError)) {
-		return exit.Usagef("merge: %w", err)
-	}
-	return fmt.Errorf("merge: %w", err)
 }

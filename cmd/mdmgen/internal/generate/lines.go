@@ -102,7 +102,7 @@ func (g *generation) wrong(line int, err error) error {
 	case line > 0:
 		return fmt.Errorf("%s:%d: %w", g.inputName(), line, fault.WithoutName(err))
 	case errors.As(err, new(*requests.Error)):
-		return exit.Usagef("generate: %w", fault.WithoutName(err))
+		return g.all.Refuse("generate", err)
 	}
 	return fault.WithoutName(err)
 }
@@ -120,6 +120,9 @@ func (g *generation) take(all []lined) error {
 		}
 		if g.next+j.N > requests.MaxSamples {
 			return exit.Usagef("generate: more than %d samples", requests.MaxSamples)
+		}
+		if free := len(g.free(j.Tokens)); l.line == 0 && g.sampler.Calls > free {
+			g.streams.Notice(fmt.Sprintf("--calls %d: the text takes at most %d, one for each position to sample", g.sampler.Calls, free))
 		}
 		g.jobs = append(g.jobs, job{j, l.line, g.next})
 		g.next += j.N

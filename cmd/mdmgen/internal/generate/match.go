@@ -1,6 +1,7 @@
 package generate
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -8,6 +9,7 @@ import (
 
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/exit"
+	"mdmgen/internal/fault"
 	"mdmgen/internal/plainfile"
 	"mdmgen/requests"
 	"mdmgen/samplers/match"
@@ -49,7 +51,11 @@ func (g *generation) readPatterns(gaps map[string]requests.Gap) error {
 				if err != nil {
 					return fmt.Errorf("--%s %s: %w", flag, p.Text, err)
 				}
-				p.Text = strings.TrimPrefix(string(data), "\ufeff") // Editors on Windows write a byte order mark.
+				data = bytes.TrimPrefix(data, []byte("\ufeff")) // Editors on Windows write a byte order mark.
+				if _, err := match.Schema(data); err != nil {
+					return fmt.Errorf("--%s %s: %w", flag, p.Text, fault.WithoutName(err))
+				}
+				p.Text = string(data)
 			case flag == "choices" && p.Text[0] != '[':
 				list, _ := json.Marshal(strings.Split(p.Text, ",")) // Encoding texts cannot fail.
 				p.Text = string(list)

@@ -22,7 +22,7 @@ func (g *generation) encodeOptions(l requests.Layout, o *catalog.Options) error 
 			if exit.Coded(err) {
 				return "", err
 			}
-			return "", cmp.Or(g.ctx.Err(), exit.Usagef("--set %s=%.40q: %v", flag, text, err))
+			return "", cmp.Or(g.ctx.Err(), exit.Usagef("%s %.40q: %v", g.all.Typed(flag), text, err))
 		}
 		return strings.ReplaceAll(strings.Trim(fmt.Sprint(ids), "[]"), " ", between), nil
 	}
@@ -32,7 +32,7 @@ func (g *generation) encodeOptions(l requests.Layout, o *catalog.Options) error 
 	}
 	for _, text := range g.badWords {
 		if strings.TrimSpace(text) == "" {
-			return exit.Usagef("--set bad-words=%q: give a word", text)
+			return exit.Usagef("%s: the value is empty", g.all.Typed("bad-words"))
 		}
 		alone, err := encode("bad-words", text, " ")
 		if err != nil {
@@ -65,7 +65,7 @@ func (o *options) checkSampler(ctx context.Context, s kit.Streams) error {
 	}
 	ids, err := words.Encode(text)
 	if err != nil || len(ids) != 1 {
-		return exit.Usagef("--stop %.40q: is %d tokens: must be the text or the id of one", text, len(ids))
+		return exit.Usagef("%s %.40q: is %d tokens: must be the text or the id of one", o.all.Typed("stop"), text, len(ids))
 	}
 	return o.all.Find("stop").Set(strconv.Itoa(ids[0]))
 }

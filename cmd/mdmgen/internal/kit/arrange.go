@@ -18,7 +18,7 @@ import (
 // invalid value, and a flag given twice. rest are the arguments; help is the flag that asks for
 // help, "" for none.
 func Arrange(cmd *cli.Command, args []string) (rest []string, help string, err error) {
-	set := FlagsOf(cmd)
+	set, names := FlagsOf(cmd), make(map[*Flag]string)
 	for i := 0; i < len(args); i++ {
 		arg := args[i]
 		if arg == "--" {
@@ -41,10 +41,10 @@ func Arrange(cmd *cli.Command, args []string) (rest []string, help string, err e
 		if f == nil {
 			return nil, "", unknown(cmd, arg, name)
 		}
-		takes := f.Takes() && (s == nil || s.takes())
+		typed, takes := Dashed(name), f.Takes() && (s == nil || s.takes())
 		if !inline && takes {
 			if i++; i == len(args) {
-				return nil, "", exit.Usagef("%s: %s needs a value: %[2]s %[3]s", cmd.Name, Dashed(name), cmp.Or(f.valueName(), "VALUE"))
+				return nil, "", exit.Usagef("%s: %s needs a value: %[2]s %[3]s", cmd.Name, typed, cmp.Or(f.valueName(), "VALUE"))
 			}
 			value = args[i]
 		}
@@ -55,24 +55,32 @@ func Arrange(cmd *cli.Command, args []string) (rest []string, help string, err e
 				text, valued = "true", true
 			}
 			if g != nil && valued && (g.Rare || none) {
-				f, value = g, text
+				f, value, typed = g, text, setting+key
 			} else if !f.more {
 				return nil, "", unknownSetting(cmd, key, valued)
 			}
 		} else if !inline && !takes {
 			value = "true"
 		}
+		text := value
 		if s != nil {
 			if inline && !takes {
 				return nil, "", exit.Usagef("--%s: takes no value: it is %s", name, f.with(s.Value))
 			}
 			value = strings.ReplaceAll(s.Value, "%s", value)
 		}
-		if f.given && f.list == nil {
-			return nil, "", exit.Usagef("%s: %s is given twice", cmd.Name, f.Typed())
+		switch {
+		case !f.given || f.list != nil:
+		case names[f] == typed:
+			return nil, "", exit.Usagef("%s: %s is given twice", cmd.Name, typed)
+		default:
+			return nil, "", exit.Usagef("%s: %s and %s exclude each other", cmd.Name, names[f], typed)
+		}
+		if names[f] = typed; takes || !f.Takes() {
+			f.typed = typed
 		}
 		if fault := f.Set(value); fault != nil && err == nil {
-			err = f.refused(value, fault)
+			err = refused(typed, text, fault)
 		}
 	}
 	return rest, "", err
@@ -104,6 +112,9 @@ func unknown(cmd *cli.Command, arg, name string) error {
 	typed, _, _ := strings.Cut(arg, "=")
 	set := FlagsOf(cmd)
 	hint := "; `mdmgen " + cmd.Name + " --help` lists the flags"
+	if takes := strings.TrimSpace(cmd.ArgsUsage); takes != "" {
+		hint = "; it takes " + takes + hint
+	}
 	if f := set.Find(name); f != nil { // a rare one
 		hint = "; did you mean " + f.Form() + "?"
 	} else if s := suggest.Nearest(name, append(set.names(false), "help", "help-all")); s != "" {
@@ -147,6 +158,8 @@ func unknownSetting(cmd *cli.Command, name string, inline bool) error {
 	set := FlagsOf(cmd)
 	f := set.Find(name)
 	switch {
+	case name == "":
+		return exit.Usagef("--set: write KEY=VALUE")
 	case f != nil && !f.Rare:
 		return exit.Usagef("--set %s: is a flag: write %s", name, f.Form())
 	case f != nil && !inline:

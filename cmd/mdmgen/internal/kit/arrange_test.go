@@ -59,7 +59,7 @@ func TestArrange(t *testing.T) {
 	}
 	for in, want := range map[string]string{
 		"--no": "do: unknown flag --no; `mdmgen do --help` lists the flags", "-n": "do: -n needs a value: -n VALUE", "---": "do: unknown flag ---; `mdmgen do --help` lists the flags",
-		"-n 1 --number 2": "do: --number is given twice", "--yes --yes": "do: --yes is given twice", "--json --format text": "do: --format is given twice",
+		"-n 1 --number 2": "do: -n and --number exclude each other", "--yes --yes": "do: --yes is given twice", "--json --format text": "do: --json and --format exclude each other",
 		"--json=true": "--json: takes no value: it is --format json", "--number 10": "--number 10: must be in -9..9", "--number=": "--number: the value is empty",
 		"--eta 1": "do: unknown flag --eta; did you mean --set eta=X?", "--etaa 1": "do: unknown flag --etaa; did you mean --set eta?", "--nmber 1": "do: unknown flag --nmber; did you mean --number?",
 		"--set eta=0": "--set eta=0: must be above 0", "--set eta": "--set eta: write --set eta=X", "--set ate=1": "--set ate: do has no such setting",

@@ -62,8 +62,10 @@ type Flag struct {
 	standard string
 	list     *[]string
 
-	// given and inEnv report whether the value comes from the command line or the environment.
+	// given and inEnv report whether the value comes from the command line or the environment, and
+	// typed is the flag as the command line has it.
 	given, inEnv bool
+	typed        string
 	// more marks a command's own --set.
 	more bool
 }
@@ -178,13 +180,16 @@ func (f *Flag) Set(text string) error {
 	return f.set(text)
 }
 
-// Typed returns the flag as a user types it: --steps, -n, --set eta.
+// Typed returns the flag as the user typed it or, if it is not given, would: --steps, -n, --set eta.
 func (f *Flag) Typed() string {
-	if f.Rare {
-		return "--set " + f.Name
+	if f.Rare && f.typed == "" {
+		return setting + f.Name
 	}
-	return Dashed(f.Name)
+	return cmp.Or(f.typed, Dashed(f.Name))
 }
+
+// setting begins a flag in the form that all commands take.
+const setting = "--" + Settings + " "
 
 // Form returns the flag with the name of its value: --steps N, --set eta=X, --offline.
 func (f *Flag) Form() string {
@@ -196,10 +201,15 @@ func (f *Flag) Form() string {
 
 // with returns the flag with a value, as a user types both.
 func (f *Flag) with(text string) string {
-	if f.Rare {
-		return f.Typed() + "=" + text
+	return valued(f.Typed(), text)
+}
+
+// valued returns a flag as typed with a value.
+func valued(typed, text string) string {
+	if strings.HasPrefix(typed, setting) {
+		return typed + "=" + text
 	}
-	return f.Typed() + " " + text
+	return typed + " " + text
 }
 
 // The following methods make a Flag one of the library's.
@@ -213,10 +223,10 @@ func (f *Flag) Apply(set *flag.FlagSet) error {
 // String returns the form of the flag.
 func (f *Flag) String() string { return f.Form() }
 
-// refused returns the error for an invalid value.
-func (f *Flag) refused(text string, err error) error {
-	if text == "" {
-		return exit.Usagef("%s: %w", f.Typed(), err)
+// refused returns the error for an invalid value of a flag.
+func refused(typed, text string, err error) error {
+	if text != "" {
+		typed = valued(typed, text)
 	}
-	return exit.Usagef("%s: %w", f.with(text), err)
+	return exit.Usagef("%s: %w", typed, err)
 }

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"reflect"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -111,7 +113,15 @@ func DecodeObject(line []byte, v any, example string) error {
 	d := json.NewDecoder(bytes.NewReader(line))
 	d.DisallowUnknownFields()
 	if err := d.Decode(v); err != nil {
-		return fmt.Errorf("not a line of input: %w", plainjson.Plain(nil, err))
+		err = plainjson.Plain(nil, err)
+		if strings.Contains(err.Error(), "unknown field") {
+			var names []string
+			for _, f := range reflect.VisibleFields(reflect.TypeOf(v).Elem()) {
+				names = append(names, strings.TrimSuffix(f.Tag.Get("json"), ",omitempty"))
+			}
+			err = fmt.Errorf("%w: must be one of %s", err, strings.Join(names, ", "))
+		}
+		return fmt.Errorf("not a line of input: %w", err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return errors.New("more than one JSON value in a line")

@@ -100,7 +100,7 @@ func OutputFlag(path *string) *Flag {
 }
 
 // endings maps the extensions of files to formats.
-var endings = map[string]string{".md": "text", ".txt": "text", ".csv": "csv", ".json": "json", ".jsonl": "jsonl", ".ndjson": "jsonl", ".tex": "tex"}
+var endings = map[string]string{".md": "text", ".txt": "text", ".csv": "csv", ".json": "json", ".jsonl": "jsonl", ".ndjson": "jsonl", ".tex": "tex", ".svg": "svg", ".pdf": "pdf", ".html": "html"}
 
 // FormatOf returns the format in formats that the extension of path names, "" for none.
 func FormatOf(path string, formats []string) string {
@@ -110,16 +110,22 @@ func FormatOf(path string, formats []string) string {
 	return ""
 }
 
-// FormatByEnding sets --format, if it is not given, by the extension of the file of -o. It leaves a
-// part alone (--shard): its file has the layout of parts.
-func FormatByEnding(all Set) {
+// FormatByEnding sets --format, if it is not given, by the extension of the file of -o; one of another
+// format is an error. It leaves a part alone (--shard): its file has the layout of parts.
+func FormatByEnding(all Set) error {
 	format, output := all.Find("format"), all.Find("output")
 	if format == nil || output == nil || all.Given("format") || all.Given("shard") {
-		return
+		return nil
 	}
-	if word := FormatOf(output.File(), format.Words); word != "" {
-		_ = format.Set(word) // The word is one of the flag's.
+	word := endings[strings.ToLower(filepath.Ext(output.File()))]
+	if word == "" {
+		return nil
+	} else if !slices.Contains(format.Words, word) && all.Find(word) != nil {
+		return exit.Usagef("%s: has the format of --format: --%s FILE writes this one", output.with(output.File()), word)
+	} else if !slices.Contains(format.Words, word) {
+		return exit.Usagef("%s: is none of the formats %s: name a file of one, or give --format", output.with(output.File()), strings.Join(format.Words, ", "))
 	}
+	return format.Set(word)
 }
 
 // Streaming reports whether flushed results can be read immediately.
@@ -221,7 +227,7 @@ func Apart(command string, args []string, set Set, written ...NamedFile) error {
 			if sameFile(w.Path, in.Path) {
 				return exit.Usagef("%s %s: %s reads this file: name another", w.Flag, w.Path, in.Flag)
 			}
-			if (in.Flag == "--model" || in.Flag == "--evaluator") && within(in.Path, w.Path) {
+			if (strings.HasSuffix(in.Flag, "model") || strings.HasSuffix(in.Flag, "evaluator")) && within(in.Path, w.Path) {
 				return exit.Usagef("%s %s: lies in the folder that %s reads: name a file elsewhere", w.Flag, w.Path, in.Flag)
 			}
 		}

@@ -131,7 +131,7 @@ func JournalError(flag string, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &refused):
+	case errors.As(err, &refused) && refused.Line == 0: // The file is of another run.
 		return exit.Usagef("%s %w", flag, err)
 	}
 	return fmt.Errorf("%s %w", flag, err)

@@ -1,28 +1,49 @@
 package kit
 
 import (
+	"cmp"
+	"errors"
 	"strings"
 
+	"mdmgen/internal/exit"
 	"mdmgen/internal/fault"
+	"mdmgen/requests"
 )
 
-// terms maps what packages call their settings and operations in errors to what a user types.
-var terms = map[string]string{
-	"runtime": "--set runtime", "fact": "--set fact", "weights": "--set weights",
-	"device": "--device", "dtype": "--dtype", "offline": "--offline", "length": "bench --evaluator-context",
-	"library.Install": "`mdmgen runtime install --cuda`", "ort.Diagnose": "`mdmgen doctor --device cuda`",
-}
+// commands maps what packages call their operations in errors to what a user types.
+var commands = map[string]string{"library.Install": "`mdmgen runtime install --cuda`", "ort.Diagnose": "`mdmgen doctor --device cuda`"}
 
 // Spell returns the flag or command line of a term: see [fault.Spell].
-func Spell(t fault.Term) string {
-	typed, ok := terms[t.Name]
+func (s Set) Spell(t fault.Term) string {
+	f := s.Find(t.Name)
 	switch {
-	case !ok:
-		return t.String()
+	case f == nil:
+		return cmp.Or(commands[t.Name], t.String())
 	case t.Value == "":
-		return typed
-	case strings.HasPrefix(typed, "--set "):
-		return typed + "=" + t.Value
+		return f.Typed()
 	}
-	return typed + " " + t.Value
+	return f.with(t.Value)
+}
+
+// Refuse returns a usage error for an error of a request or of a sampler's options. Its message begins
+// with the flag that err begins with, or whose field it carries; with the command if it is not given.
+func (s Set) Refuse(command string, err error) error {
+	text := fault.Plain(err)
+	name := strings.ReplaceAll(text[:strings.IndexAny(text+" ", " :")], "_", "-")
+	var field *requests.Error
+	f := s.Find(name)
+	if f == nil && errors.As(err, &field) {
+		f = s.Find(strings.Replace(strings.ReplaceAll(field.Field, "_", "-"), "messages", "chat", 1))
+	}
+	switch {
+	case f == nil || !f.given:
+		text = command + ": " + text
+	case name == f.Name && strings.HasSuffix(f.Typed(), name) && text[len(name)] == ':':
+		text = f.Typed() + text[len(name):]
+	case name == f.Name && strings.HasSuffix(f.Typed(), name) && strings.ContainsAny(text[len(name)+1:len(name)+2], `"+-0123456789`):
+		text = f.with(text[len(name)+1:])
+	default:
+		text = f.Typed() + ": " + text
+	}
+	return &exit.Error{Code: exit.Usage, Err: fault.As(err, text)}
 }

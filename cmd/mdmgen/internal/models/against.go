@@ -146,7 +146,7 @@ func (o *verifying) windows(ctx context.Context, s kit.Streams, m model.Model, w
 	if err != nil {
 		return nil, nil, err
 	}
-	in := &texts.Reader{Cutting: o.cut, Ctx: ctx, Streams: s, Path: o.text, Command: "verify", Facts: m.Facts(), Tokenizer: words, Check: e.Check}
+	in := &texts.Reader{Cutting: o.cut, Ctx: ctx, Streams: s, Path: o.text, Command: "verify", Flags: o.all, Facts: m.Facts(), Tokenizer: words, Check: e.Check}
 	in.Limit = cmp.Or(o.cut.Limit, defaultWindows)
 	switch {
 	case o.text != "":

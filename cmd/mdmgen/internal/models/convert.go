@@ -14,6 +14,7 @@ import (
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/internal/exit"
+	"mdmgen/internal/plainfile"
 	"mdmgen/internal/printable"
 	"mdmgen/model/checkpoint"
 	"mdmgen/model/facts"
@@ -56,9 +57,9 @@ func Convert(s kit.Streams) *cli.Command {
 		ArgsUsage: "MODEL",
 		Description: "Reads a checkpoint (the name of a hub repository, a folder with config.json and model.safetensors,\n" +
 			"pytorch_model.bin or shards of either, or a trainer's .ckpt or .pth file) and writes a folder with model.onnx,\n" +
-			"model.onnx_data and the tokenizer, for any ONNX Runtime; docs/onnx.md lists the graph's inputs and outputs.\n" +
-			"Memory does not grow with the model. The folder is written whole or not at all. Its mdmgen.manifest.json has\n" +
-			"digests, and it does not open if its weights or graph change.",
+			"model.onnx_data, the tokenizer and, if rows can be kept between calls, model_kept.onnx; docs/onnx.md lists inputs\n" +
+			"and outputs. Memory does not grow with the model. The folder is written whole or not at all. Its\n" +
+			"mdmgen.manifest.json has digests, and it does not open if its weights or graph change.",
 		Flags: set.CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error {
 			w, err := convert(ctx, s, &runtime, args, out, weights, overrides, graph.Options{Dtype: dtype, Force: force})
@@ -79,6 +80,9 @@ func convert(ctx context.Context, s kit.Streams, runtime *setup.Runtime, args []
 	}
 	if _, err := os.Lstat(out); err == nil {
 		return w, exit.Usagef("-o %s: exists already; name a folder that does not", out)
+	}
+	if _, err := os.Stat(filepath.Dir(filepath.Clean(out))); err != nil {
+		return w, fmt.Errorf("-o %s: cannot write there: %w", out, plainfile.Cause(err))
 	}
 	if err := o.Dtype.Check(); err != nil {
 		return w, exit.Usagef("--dtype: %w", err)

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -136,13 +137,16 @@ func read(ctx context.Context, s kit.Streams, o *options, args []string) (err er
 		if err == nil {
 			a, err = ask.Answer(ctx, q)
 		}
+		_, none := os.Stat(strings.Join(args, ""))
 		switch {
 		case err == nil:
 			r.Readings = append(r.Readings, a)
 		case ctx.Err() != nil || exit.Coded(err):
 			return cmp.Or(ctx.Err(), err)
+		case none == nil:
+			return exit.Usagef("read: %s: is a template here, not a file: \"$(cat %[1]s)\" takes a text from it", args[0])
 		case len(args) > 0:
-			return exit.Usagef("read: %s", fault.Plain(err))
+			return o.all.Refuse("read", err)
 		default:
 			return fmt.Errorf("standard input:%d: %s", l.N, fault.Plain(err))
 		}

@@ -80,7 +80,7 @@ func (o *options) windows(ctx context.Context, s kit.Streams) error {
 		for _, t := range candidates(len(canvas)) {
 			cell, err := bench.NewCell(bench.Setting{Options: catalog.Options{Sampler: "fhs", Cache: t.Cache}}, m, canvas, windowTexts)
 			if err != nil {
-				return exit.Usagef("schedule: %s", fault.Plain(err))
+				return o.all.Refuse("schedule", err)
 			}
 			q, _, err := bench.AuditQuality(ctx, &cell, bench.AuditConfig{Texts: windowTexts, Seed: seed, Confidence: o.confidence, KeepBytes: setup.KeepBytes(0)})
 			if err != nil {

@@ -44,12 +44,12 @@ func (r *scoring) prepare() (err error) {
 		return err
 	}
 	if r.evaluator, err = likelihood.New(r.network, likelihood.Options{Batch: r.sampler.Batch, Draw: o.Draw, AllColumns: r.protocol == likelihood.LLaDA, Blocks: true}); err != nil {
-		return refused(err)
+		return r.all.Refuse("score", err)
 	}
 	r.config = likelihood.Config{Form: r.form(), Draws: r.draws, Confidence: r.confidence}
 	sampler, err := catalog.New(o, r.network.Spec())
 	if err != nil {
-		return refused(err)
+		return r.all.Refuse("score", err)
 	}
 	if r.exact || r.config.Form == likelihood.Plans {
 		set := sampler.Settings()
@@ -61,11 +61,11 @@ func (r *scoring) prepare() (err error) {
 	}
 	if !r.exact {
 		if err := r.config.Check(r.facts); err != nil {
-			return refused(err)
+			return r.all.Refuse("score", err)
 		}
 	}
 	r.follow()
-	in := &texts.Reader{Cutting: r.cut, Ctx: r.ctx, Streams: r.streams, Path: r.path, Command: "score", Facts: r.facts, Tokenizer: r.words, Check: r.evaluator.Check, Short: r.exact}
+	in := &texts.Reader{Cutting: r.cut, Ctx: r.ctx, Streams: r.streams, Path: r.path, Command: "score", Flags: r.all, Facts: r.facts, Tokenizer: r.words, Check: r.evaluator.Check, Short: r.exact}
 	if r.survey, err = in.Survey(); err != nil {
 		return err
 	}
@@ -76,9 +76,6 @@ func (r *scoring) prepare() (err error) {
 	r.fillSettings(r.evaluator.Draw(), sampler)
 	return r.tryPlans(sampler)
 }
-
-// refused returns a usage error for a request.
-func refused(err error) error { return exit.Usagef("score: %s", fault.Plain(err)) }
 
 // fillSettings records the settings in force.
 func (r *scoring) fillSettings(d draw.Settings, s *catalog.Sampler) {
@@ -121,7 +118,7 @@ func (r *scoring) fillSettings(d draw.Settings, s *catalog.Sampler) {
 func (r *scoring) tryPlans(s *catalog.Sampler) error {
 	if r.settings.Exact && !s.Planned() {
 		if err := r.evaluator.Fits(1, s); err != nil {
-			return refused(err)
+			return r.all.Refuse("score", err)
 		}
 	}
 	for _, w := range r.survey.Shapes {

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -47,7 +48,10 @@ func (o *options) check() (key string, err error) {
 // open opens --listen. hosts are this machine's names for itself if the server listens only on the
 // loopback interface, nil otherwise. open replaces the socket of a server that was killed.
 func (o *options) open(ctx context.Context) (l net.Listener, hosts []string, err error) {
-	host, _, err := net.SplitHostPort(o.listen)
+	host, port, err := net.SplitHostPort(o.listen)
+	if err == nil {
+		_, err = net.LookupPort("tcp", port)
+	}
 	network, address := "tcp", o.listen
 	if path, ok := strings.CutPrefix(o.listen, "unix:"); ok && path != "" {
 		network, address = "unix", path
@@ -57,7 +61,7 @@ func (o *options) open(ctx context.Context) (l net.Listener, hosts []string, err
 			_ = os.Remove(path) // If this fails, listening reports why. A regular file refuses connections too.
 		}
 	} else if ok || err != nil {
-		return nil, nil, exit.Usagef("--listen %s: must be HOST:PORT or unix:PATH", o.listen)
+		return nil, nil, exit.Usagef("--listen %s: must be HOST:PORT or unix:PATH, with a port in 0..65535", o.listen)
 	}
 	if ip := net.ParseIP(host); network == "tcp" && ip.To4() != nil {
 		network = "tcp4" // 0.0.0.0 is not [::]
@@ -66,8 +70,10 @@ func (o *options) open(ctx context.Context) (l net.Listener, hosts []string, err
 		err = os.Chmod(address, 0o600)
 	}
 	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, nil, fmt.Errorf("--listen %s: another program listens there: end it, or name another address", o.listen)
 	case err != nil:
-		return nil, nil, fmt.Errorf("--listen: %w", err)
+		return nil, nil, fmt.Errorf("--listen %s: %w", o.listen, cmp.Or(errors.Unwrap(err), err))
 	case network == "unix":
 		return l, nil, nil
 	}

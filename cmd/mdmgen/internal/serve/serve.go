@@ -18,8 +18,6 @@ import (
 
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/setup"
-	"mdmgen/internal/exit"
-	"mdmgen/internal/fault"
 	"mdmgen/requests"
 	"mdmgen/serve"
 )
@@ -138,7 +136,7 @@ func run(ctx context.Context, s kit.Streams, o *options) (err error) {
 		Key: key, Origins: o.origins, Hosts: hosts, Log: slog.New(slog.NewTextHandler(s.Err, nil)),
 	})
 	if err != nil {
-		return exit.Usagef("serve: %w", fault.WithoutName(err))
+		return o.all.Refuse("serve", err)
 	}
 	defer server.Close()
 	s.Notice(fmt.Sprintf("serving %s on %s", made.Model.Reference, o.where(listener.Addr())))

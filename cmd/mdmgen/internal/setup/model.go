@@ -12,6 +12,7 @@ import (
 	"mdmgen/builtin"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/exit"
+	"mdmgen/internal/fault"
 	"mdmgen/model"
 	"mdmgen/model/checkpoint"
 	"mdmgen/model/facts"
@@ -131,7 +132,7 @@ func OpenCheckpoint(ref string, w checkpoint.Weights) (*checkpoint.Checkpoint, e
 	case kind == model.KindBuiltin && w == "":
 		return checkpoint.OpenFS(Builtins()[0].FS, ref)
 	case kind == model.KindBuiltin:
-		return nil, fmt.Errorf("model %s: has one set of weights: leave out --set weights=%s", ref, w)
+		return nil, fault.Unused("model "+ref+": has one set of weights", fault.Term{Name: "weights", Value: string(w)})
 	case kind == model.KindCheckpoint:
 		return checkpoint.Open(path, w)
 	}
@@ -180,13 +181,13 @@ func Overrides(list []string) (map[string]string, error) {
 	for _, kv := range list {
 		key, value, ok := strings.Cut(kv, "=")
 		if !ok || key == "" {
-			return nil, exit.Usagef("fact %s: must be KEY=VALUE", kv)
+			return nil, fault.Usage("%v: must be KEY=VALUE", fault.Term{Name: "fact", Value: kv})
 		}
 		if !facts.Known(key) {
-			return nil, exit.Usagef("fact %s: unknown fact %q", kv, key)
+			return nil, fault.Usage("%v: unknown fact %q", fault.Term{Name: "fact", Value: kv}, key)
 		}
 		if _, twice := override[key]; twice {
-			return nil, exit.Usagef("fact %s: %s is given twice", kv, key)
+			return nil, fault.Usage("%v: %s is given twice", fault.Term{Name: "fact", Value: kv}, key)
 		}
 		override[key] = value
 	}

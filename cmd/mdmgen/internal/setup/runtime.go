@@ -80,7 +80,7 @@ func (r *Runtime) Fetching(s kit.Streams, all kit.Set) (library.Search, error) {
 	if text := strings.ToLower(os.Getenv(envOffline)); text != "" && !all.Given("offline") && !slices.Contains(switches, text) {
 		return library.Search{}, exit.Usagef("%s=%s: must be true or false", envOffline, os.Getenv(envOffline))
 	}
-	return library.Search{Offline: r.offline, Online: all.Given("offline") && !r.offline, Log: s.Notice, Spell: kit.Spell}, nil
+	return library.Search{Offline: r.offline, Online: all.Given("offline") && !r.offline, Log: s.Notice, Spell: all.Spell}, nil
 }
 
 // Config returns the configuration of the runtime according to the flags.

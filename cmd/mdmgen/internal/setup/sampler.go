@@ -12,7 +12,6 @@ import (
 
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/exit"
-	"mdmgen/internal/fault"
 	"mdmgen/model"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
@@ -158,7 +157,7 @@ func (s *Sampler) Check(ctx context.Context, command string, all kit.Set) error 
 	}
 	unused, err := o.Unused()
 	if err != nil {
-		return exit.Usagef("%s: %s", command, fault.Plain(err))
+		return all.Refuse(command, err)
 	}
 	for _, flag := range slices.Sorted(maps.Keys(unused)) {
 		if !all.Given(flag) {

@@ -5,7 +5,6 @@ import (
 
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/exit"
-	"mdmgen/internal/fault"
 	"mdmgen/model"
 	"mdmgen/tokenize"
 )
@@ -82,7 +81,7 @@ func (r *Reader) cut() (tokenize.Cut, error) {
 		}
 	}
 	if err := cut.Validate(); err != nil {
-		return cut, exit.Usagef("%s: %s", r.Command, fault.Plain(err))
+		return cut, r.Flags.Refuse(r.Command, err)
 	}
 	return cut, nil
 }

@@ -23,8 +23,9 @@ type Reader struct {
 	Streams kit.Streams
 	// Path is the input, "" for standard input.
 	Path string
-	// Command is the name of the run in messages.
+	// Command is the name of the run in messages, and Flags its flags.
 	Command string
+	Flags   kit.Set
 	Facts   model.Facts
 	// Tokenizer is nil if there is none.
 	Tokenizer *tokenize.Tokenizer

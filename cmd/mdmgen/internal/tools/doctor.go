@@ -53,7 +53,7 @@ func Doctor(s kit.Streams) *cli.Command {
 				return err
 			}
 			rt.VerifyDigest = true
-			d := diagnosis{Schema: "mdmgen.doctor/1", Report: ort.Diagnose(rt), Model: ref}
+			d := diagnosis{spell: rt.Spell, Schema: "mdmgen.doctor/1", Report: ort.Diagnose(rt), Model: ref}
 			modelErr := d.models(ctx)
 			if modelErr == nil && ref != "" && d.Library != "" && d.Usable {
 				modelErr = d.place(ctx, rt)
@@ -73,6 +73,7 @@ func Doctor(s kit.Streams) *cli.Command {
 
 // diagnosis is the result of doctor.
 type diagnosis struct {
+	spell  func(fault.Term) string
 	Schema string `json:"schema"`
 	OK     bool   `json:"ok"`
 	ort.Report
@@ -104,7 +105,7 @@ func (d *diagnosis) place(ctx context.Context, rt ort.Config) error {
 		ran, err = ort.ReadProfiles(folder)
 	}
 	if err != nil {
-		d.Problems = append(d.Problems, exit.Message(fault.Spelled(err, kit.Spell)))
+		d.Problems = append(d.Problems, exit.Message(fault.Spelled(err, d.spell)))
 		return err
 	}
 	d.Nodes = make(map[string]int)
@@ -176,7 +177,7 @@ func (d *diagnosis) models(ctx context.Context) error {
 		err = ctx.Err()
 	}
 	for _, p := range problems {
-		d.Problems = append(d.Problems, exit.Message(fault.Spelled(p, kit.Spell)))
+		d.Problems = append(d.Problems, exit.Message(fault.Spelled(p, d.spell)))
 	}
 	return err
 }

@@ -8,10 +8,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/exit"
+	"mdmgen/internal/journal"
 	"mdmgen/internal/lockfile"
 	"mdmgen/internal/plainfile"
 	"mdmgen/serve/frame"
@@ -61,6 +63,8 @@ func Create(ctx context.Context, path string, h Header) (w *Writer, err error) {
 	w = &Writer{path: path, begin: time.Now()}
 	if info, serr := os.Stat(path); serr == nil && !info.Mode().IsRegular() {
 		w.file, err = plainfile.Await(ctx, path, os.O_WRONLY)
+	} else if schema, _ := journal.SchemaOf(path); serr == nil && info.Size() > 0 && !strings.HasPrefix(schema, "mdmgen.trace/") {
+		return nil, exit.Usagef("--trace %s: is a file, and no trace: name another, or remove it", path)
 	} else if w.file, err = lockfile.OpenAlone(path, os.O_RDWR|os.O_CREATE, 0o666); err == nil {
 		err = w.file.Truncate(0)
 	}
