@@ -28,7 +28,7 @@ type Faults struct {
 
 // NewObject returns an object without faults.
 func NewObject(fields map[string]json.RawMessage) Object {
-	return Object{Fields: fields, Faults: &Faults{asked: map[string]bool{}}}
+	return Object{Fields: fields, Faults: new(Faults)}
 }
 
 // Fail records a fault, unless a fault or a missing field was recorded before.
@@ -51,6 +51,9 @@ func (f *Faults) Err() error {
 
 // Has reports whether a field exists and is not null.
 func (o Object) Has(name string) bool {
+	if o.asked == nil {
+		o.asked = make(map[string]bool)
+	}
 	o.asked[o.Path+name] = true
 	raw, ok := o.Fields[name]
 	return ok && string(bytes.TrimSpace(raw)) != "null"
