@@ -121,7 +121,7 @@ func (d *rankDecoder) key() string {
 // distribution is a row with the distribution that its tokens are drawn from.
 type distribution struct {
 	best draw.Best
-	p    []float64
+	logs []float64 // [draw.Categorical.LogProbabilities]
 	own  func(token int) float64
 }
 
@@ -131,8 +131,8 @@ func (r *reader) distribution(rows samplers.Rows, i int) (out distribution, err 
 	if r.rows {
 		from = &r.drawn
 	}
-	out.p = make([]float64, row.Len())
-	if err := from.Probabilities(out.p, row); err != nil {
+	out.logs = make([]float64, row.Len())
+	if err := from.LogProbabilities(out.logs, row); err != nil {
 		return out, err
 	}
 	if r.rows {
@@ -149,9 +149,9 @@ func (r *reader) distribution(rows samplers.Rows, i int) (out distribution, err 
 // candidates returns a candidate for each token that may be drawn at the i-th position of a call.
 func (r *reader) candidates(rows samplers.Rows, i, position int) (out []candidate, err error) {
 	dist, err := r.distribution(rows, i)
-	for a, q := range dist.p {
-		if q > 0 && err == nil {
-			dist.best.Token, dist.best.LogP = a, math.Log(q)
+	for a, q := range dist.logs {
+		if math.Exp(q) > 0 && err == nil {
+			dist.best.Token, dist.best.LogP = a, q
 			out = append(out, r.candidate(dist.best, dist.own, position))
 		}
 	}
@@ -163,5 +163,5 @@ func (l distribution) score(token int) float64 {
 	if l.own != nil {
 		return l.own(token)
 	}
-	return l.p[token]
+	return math.Exp(l.logs[token])
 }

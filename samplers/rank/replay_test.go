@@ -96,6 +96,59 @@ func TestReplay(t *testing.T) {
 	}
 }
 
+// TestReplayCold checks at a temperature whose probabilities underflow that the logarithm of a text's is
+// that of a sum over both orders of two positions, of the ways in which the other's draw loses.
+func TestReplayCold(t *testing.T) {
+	t.Parallel()
+	net, w := lawstest.Open(t, "xor3-mixed")
+	const temperature = 0.0004
+	spec, cold := net.Spec(), draw.Settings{Temperature: new(temperature)}
+	categorical := reftest.Must(draw.NewCategorical(spec.Vocabulary, cold))(t)
+	logs := func(state, l int) []float64 {
+		row := make([]float64, w.V)
+		for a, mu := range w.Row(w.Rows(0), state, l) {
+			row[a] = math.Log(mu)
+		}
+		reftest.OK(t, categorical.LogProbabilities(row, draw.Double(slices.Clone(row))))
+		return row
+	}
+	const random, byToken, byEntropy = "random", "token", "entropy"
+	for kind, o := range map[string]catalog.Options{
+		byToken: {}, random: {RankOptions: catalog.RankOptions{Score: rank.ByRandom}}, byEntropy: {RankOptions: catalog.RankOptions{Score: rank.ByEntropy, AlgTemp: 1}},
+	} {
+		o.Sampler, o.Steps, o.Draw = "confidence", 2, cold
+		s := reftest.Must(catalog.New(o, spec))(t)
+		least := 0.0
+		for text := range 4 {
+			ids := []int{1, text & 1, text >> 1}
+			start := w.Reveal(w.AllMask(), 0, 1)
+			var ways []float64
+			for _, at := range [][2]int{{1, 2}, {2, 1}} {
+				l, other := at[0], at[1]
+				way := logs(start, l)[ids[l]] + logs(w.Reveal(start, l, ids[l]), other)[ids[other]]
+				if kind != byToken { // at this temperature both entropies are 0
+					ways = append(ways, way-math.Ln2)
+					continue
+				}
+				sure := w.Row(w.Rows(0), start, l)[ids[l]]
+				for a, p := range logs(start, other) {
+					if loses := w.Row(w.Rows(0), start, other)[a]; loses < sure-1e-9 || loses < sure+1e-9 && l < other {
+						ways = append(ways, way+p)
+					}
+				}
+			}
+			got := reftest.Must(s.Replay(t.Context(), net, []rank.Text{{Canvas: []int{1, spec.Mask, spec.Mask}, IDs: ids}}, 1))(t)[0].LogP
+			if want := subset.LogSum(ways); !(math.Abs(got-want) <= 1e-9*(1-want)) {
+				t.Errorf("%s: text %v: log P is %v, want %v", kind, ids, got, want)
+			}
+			least = min(least, got)
+		}
+		if least > -1000 {
+			t.Errorf("%s: no probability underflows: the least log P is %v", kind, least)
+		}
+	}
+}
+
 // key returns a name for a text.
 func key(ids []int) string {
 	var b strings.Builder

@@ -6,6 +6,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"mdmgen/internal/expsum"
 	"mdmgen/samplers"
 	"mdmgen/samplers/subset"
 )
@@ -21,11 +22,11 @@ func (d *rankDecoder) given(rows samplers.Rows, text []int) ([]candidate, []dist
 		}
 		if d.kernel.byToken {
 			score := dist.score(text[l])
-			given[i] = candidate{position: l, token: text[l], logP: math.Log(dist.p[text[l]]), score: score, key: rounded(score)}
+			given[i] = candidate{position: l, token: text[l], logP: dist.logs[text[l]], score: score, key: rounded(score)}
 		} else {
 			// The score does not depend on the token.
 			given[i] = d.reader.candidate(dist.best, dist.own, l)
-			given[i].token, given[i].logP = text[l], math.Log(dist.p[text[l]])
+			given[i].token, given[i].logP = text[l], dist.logs[text[l]]
 		}
 		dists[i] = dist
 	}
@@ -115,10 +116,10 @@ func (d *rankDecoder) shares(all []candidate) func(set int) float64 {
 		c, _ := math.Lgamma(float64(len(all) - d.considered + 1))
 		return func(int) float64 { return b + c - a }
 	}
-	p := make([]float64, 1<<len(all))
-	p[0] = 1
+	p := slices.Repeat([]float64{math.Inf(-1)}, 1<<len(all))
+	p[0] = 0
 	for set := range p {
-		if p[set] == 0 || bits.OnesCount(uint(set)) >= d.considered {
+		if math.IsInf(p[set], -1) || bits.OnesCount(uint(set)) >= d.considered {
 			continue
 		}
 		greatest, sum := math.Inf(-1), 0.0
@@ -134,11 +135,11 @@ func (d *rankDecoder) shares(all []candidate) func(set int) float64 {
 		}
 		for i, c := range all {
 			if set>>i&1 == 0 {
-				p[set|1<<i] += p[set] * math.Exp(c.key-greatest) / sum
+				p[set|1<<i] = expsum.Add(p[set|1<<i], p[set]+c.key-greatest-math.Log(sum))
 			}
 		}
 	}
-	return func(set int) float64 { return math.Log(p[set]) }
+	return func(set int) float64 { return p[set] }
 }
 
 // afterDrawing calls do for the ways of a choice that depends on drawn tokens. Tokens are drawn
@@ -161,17 +162,17 @@ func (d *rankDecoder) afterDrawing(given []candidate, dists []distribution, do f
 		if p, ok := known[limit]; ok {
 			return p
 		}
-		dist, sum := dists[at[position]], 0.0
-		for a, p := range dist.p {
-			if p == 0 {
+		dist, logs := dists[at[position]], []float64(nil)
+		for a, p := range dist.logs {
+			if math.IsInf(p, -1) {
 				continue
 			}
 			score := dist.score(a)
 			if key := rounded(score); score < limit.below && (key < x.behind.key || key == x.behind.key && position > x.behind.position) {
-				sum += p
+				logs = append(logs, p)
 			}
 		}
-		known[limit] = math.Log(sum)
+		known[limit] = subset.LogSum(logs)
 		return known[limit]
 	}
 	rule := d.kernel.choosing.(excluding)
