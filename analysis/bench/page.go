@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/report"
 )

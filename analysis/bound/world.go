@@ -23,9 +23,9 @@ type onWorld struct {
 	*draft
 	*laws.World
 	file *world.World
-	// fhs is the law of first-hitting.
-	fhs  []float64
-	runs []worldRun
+	// fhs is the law of first-hitting, costs its −log.
+	fhs, costs []float64
+	runs       []worldRun
 }
 
 // World reports the paper's theorems on the world in the .json file at path, which gives q0 and μ
@@ -57,7 +57,7 @@ func parseWorld(ctx context.Context, data []byte, given []Case) (Report, error) 
 	if err != nil {
 		return Report{}, err
 	}
-	d := &onWorld{draft: newDraft("world", 0), World: w, file: file, fhs: w.FHSLaw()}
+	d := &onWorld{draft: newDraft("world", 0), World: w, file: file, fhs: w.FHSLaw(), costs: w.FHSCosts()}
 	d.Report.World = file.Facts().Digest
 	d.note("Every number is exact up to rounding: a sum over all states, or an integral whose quadrature error is below the tolerance named.",
 		"Lines without a verdict are statements that hide constants or hold in a limit only; the numbers are put side by side.")
@@ -158,9 +158,9 @@ type worldRun struct {
 	Case
 	steps schedule.Steps
 	// law [States] is the sampler's law with its own ending, clean [Sequences] its part without
-	// MASK, left the probability of the rest.
-	law, clean []float64
-	left       float64
+	// MASK, costs its −log, left the probability of the rest.
+	law, clean, costs []float64
+	left              float64
 }
 
 // run computes the law of a sampler.
@@ -172,6 +172,7 @@ func (d *onWorld) run(c Case) (r worldRun, err error) {
 		return r, fmt.Errorf("%s: %w", c, err)
 	}
 	r.clean = d.OnSequences(r.law)
+	r.costs = d.Costs(c.Sampler, r.clean)
 	var mass laws.Sum
 	for _, p := range r.clean {
 		mass.Add(p)

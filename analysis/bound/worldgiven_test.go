@@ -2,6 +2,7 @@ package bound
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -93,6 +94,40 @@ func TestWorldGivenOthers(t *testing.T) {
 	for _, l := range r.Lines {
 		if strings.HasPrefix(l.Name, "theorem1") || strings.HasPrefix(l.Name, "collision.ordered") {
 			t.Errorf("%s: is claimed of nothing that was given", l.Name)
+		}
+	}
+}
+
+// TestWorldUnderflow uses worlds whose probabilities are too small for a float64, and whose tokens are
+// independent, so that every sampler has the law of first-hitting: KL is Σ q0·(log q0 − Σ log μ).
+func TestWorldUnderflow(t *testing.T) {
+	t.Parallel()
+	q0 := []float64{0.5, 1e-310, 0.125, 0.125, 0.0625, 0.0625, 0.0625, 0.0625}
+	const ten = math.Ln10
+	for row, logs := range map[string][2]float64{"[1e-160,1]": {-160 * ten, 0}, "[1e-310,1]": {-310 * ten, 0}, "[1,1e-200]": {0, -200 * ten}} {
+		want := 0.0
+		var file strings.Builder
+		for x, q := range q0 {
+			want += q * (math.Log(q) - logs[x>>2] - logs[x>>1&1] - logs[x&1])
+		}
+		for x := range 27 {
+			cells := []string{"null", "null", row}
+			fmt.Fprintf(&file, ",[%s,%s,%s]", cells[x/9], cells[x/3%3], cells[x%3])
+		}
+		world := fmt.Appendf(nil, `{"schema":"mdm-laws-world/1","d":3,"V":2,"S":3,"mask":2,"q0":[0.5,1e-310,0.125,0.125,0.0625,0.0625,0.0625,0.0625],"mu_kind":"time_free","mu0":[%s]}`, file.String()[1:])
+		var cases []Case
+		for _, o := range []catalog.Options{{Sampler: "fhs"}, {Sampler: "parallel-fhs", Steps: 2}, {Sampler: "tweedie", Steps: 4}, {Sampler: "entropy-bounded"}} {
+			cases = append(cases, asked(t, o))
+		}
+		usual := reftest.Must(parseWorld(t.Context(), world, nil))(t)
+		r := reftest.Must(parseWorld(t.Context(), world, cases))(t)
+		if !r.Holds || !usual.Holds {
+			t.Errorf("%s: violated", row)
+		}
+		for _, c := range cases {
+			if l := find(t, r, "kl."+worldRun{Case: c}.at()); math.Abs(l.Left.Mean-want) > 1e-9 || math.Abs(l.Right.Mean-want) > 1e-9 {
+				t.Errorf("%s: %s is %v beside %v, want %v", row, l.Name, l.Left.Mean, l.Right.Mean, want)
+			}
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"mdmgen/analysis/laws"
 	"mdmgen/analysis/report"
 	"mdmgen/analysis/theory"
+	"mdmgen/internal/expsum"
 	"mdmgen/samplers"
 	"mdmgen/samplers/schedule"
 )
@@ -16,7 +17,7 @@ import (
 // losses adds Propositions 2 and 3 and Theorems 4 and 5.
 func (d *onWorld) losses() {
 	nelbo := d.NELBO()
-	p2, t4 := d.Proposition2(), d.Theorem4(d.fhs, nelbo)
+	p2, t4 := d.Proposition2(), d.Theorem4(nelbo)
 	d.equal("entropy", "Σ_k (1/k) E Σ_{l masked} H(q0^l(·|visible)) = H(q0): the chain rule averaged over orders", "nats",
 		p2.EntropySum, laws.Entropy(d.Q0), exactTolerance)
 	for _, form := range []struct {
@@ -34,17 +35,16 @@ func (d *onWorld) losses() {
 		p2.ScoreEntropyIntegral, t4.Epsilon, exactTolerance)
 	d.below("proposition2.sign", "Proposition 2: 0 ≤ ε″, with equality for the posterior", "nats", 0, t4.Epsilon, exactTolerance)
 	d.below("theorem4", "Theorem 4: KL(q0‖P_FHS) ≤ ε″", "nats", t4.KL, t4.Epsilon, exactTolerance)
-	costs := laws.NegLog(d.fhs)
-	gaps := differences(nelbo.BySequence, costs)
+	gaps := differences(nelbo.BySequence, d.costs)
 	least := slices.Index(gaps, slices.Min(gaps))
 	d.below("theorem4.pointwise", "−log P_FHS(x0) ≤ L_∞(x0) for every sequence; shown is the one with the smallest gap", "nats",
-		costs[least], nelbo.BySequence[least], exactTolerance, gaps...)
+		d.costs[least], nelbo.BySequence[least], exactTolerance, gaps...)
 	d.below("theorem4.pinsker", "TV(q0,P_FHS) ≤ √(ε″/2)", "TV", laws.TV(d.Q0, d.fhs), math.Sqrt(max(t4.Epsilon, 0)/2), exactTolerance)
 	d.equal("proposition3", "Proposition 3: TV(q0, first-hitting with the posterior for μ) = 0: first-hitting differs from the true chain in the token's law alone", "TV",
 		laws.TV(d.Q0, d.withPosterior().FHSLaw()), 0, exactTolerance)
 	if t5, ok := d.Theorem5(); ok {
 		d.equal("theorem5", fmt.Sprintf("Theorem 5: KL(q0‖P_FHS) = ε″ on its construction, ρ = %.6g", t5.Rho), "nats", t4.KL, t4.Epsilon, theorem5Tolerance)
-		d.equal("theorem5.closed", "Theorem 5: KL(q0‖P_FHS) = −d·log(1−ρ)", "nats", t4.KL, -float64(d.D)*math.Log1p(-t5.Rho), theorem5Tolerance)
+		d.equal("theorem5.closed", "Theorem 5: KL(q0‖P_FHS) = −d·log(1−ρ)", "nats", t4.KL, -float64(d.D)*expsum.Log(t5.Rest, 0), theorem5Tolerance)
 	}
 }
 
@@ -95,13 +95,13 @@ func (d *onWorld) distances() {
 		Caption: "Theorem 4 puts first-hitting below ε″. Grid samplers come to it from above or below."}
 	apart := 0.0
 	for _, r := range d.runs {
-		d.exact("kl."+r.at(), "KL(q0‖P_FHS) beside KL(q0‖P_N), P_N as the sampler is set", "nats", laws.KL(d.Q0, d.fhs), laws.KL(d.Q0, r.clean)).About = r.at()
+		d.exact("kl."+r.at(), "KL(q0‖P_FHS) beside KL(q0‖P_N), P_N as the sampler is set", "nats", laws.KLFrom(d.Q0, d.costs), laws.KLFrom(d.Q0, r.costs)).About = r.at()
 		d.exact("tv."+r.at(), "TV(q0,P_FHS) beside TV(q0,P_N), P_N as the sampler is set", "TV", laws.TV(d.Q0, d.fhs), r.tv(d.Q0)).About = r.at()
 		name := report.Said(r.Name)
 		tv.Add(name, "", report.Point{X: float64(r.N), Y: beyondNoise(r.tv(d.fhs))})
 		apart = max(apart, beyondNoise(r.tv(d.fhs)))
 		data.Add(name, "", report.Point{X: float64(r.N), Y: beyondNoise(r.tv(d.Q0))})
-		kl.Add(name, "", report.Point{X: float64(r.N), Y: beyondNoise(laws.KL(d.Q0, r.clean))})
+		kl.Add(name, "", report.Point{X: float64(r.N), Y: beyondNoise(laws.KLFrom(d.Q0, r.costs))})
 	}
 	if apart == 0 {
 		tv = report.Plot{} // a logarithmic axis cannot show 0
@@ -168,7 +168,7 @@ func (d *onWorld) collision(r worldRun) {
 		}
 	}
 	d.below(name+".tv", "TV(P_FHS,P_N) ≤ 1−p*", "TV", r.tv(d.fhs), -math.Expm1(logp), exactTolerance).About = r.at()
-	d.below(name+".kl", "KL(P_FHS‖P_N) ≤ −log p*", "nats", laws.KL(d.fhs, r.clean), -logp, exactTolerance).About = r.at()
+	d.below(name+".kl", "KL(P_FHS‖P_N) ≤ −log p*", "nats", laws.KLFrom(d.fhs, r.costs), -logp, exactTolerance).About = r.at()
 	d.below(name+".pointwise", "p*·P_FHS(x) ≤ P_N(x) for every x; shown is the one nearest to equality", "probability", left[nearest], r.clean[nearest], exactTolerance, gaps...).About = r.at()
 }
 
@@ -186,7 +186,7 @@ func (d *onWorld) shares(r worldRun) {
 		total, dual = max(total, mean[m]/float64(d.D-m)), max(dual, mean[m]/float64(m))
 	}
 	tc, dtc := d.Correlations(d.fhs)
-	kl := laws.KL(d.fhs, r.clean)
+	kl := laws.KLFrom(d.fhs, r.costs)
 	d.exact("share.total."+r.at(), fmt.Sprintf("KL(P_FHS‖P_N) beside %.4g of the total correlation of P_FHS, which bounds it where rows are the conditionals of one distribution", total), "nats", kl, total*tc).About = r.at()
 	d.exact("share.dual."+r.at(), fmt.Sprintf("KL(P_FHS‖P_N) beside %.4g of the dual total correlation of P_FHS, which bounds it where rows are the conditionals of one distribution", dual), "nats", kl, dual*dtc).About = r.at()
 }

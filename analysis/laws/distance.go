@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"mdmgen/analysis/estimate"
+	"mdmgen/internal/expsum"
 )
 
 // Sum adds with compensation.
@@ -20,11 +21,14 @@ func TV(p, q []float64) float64 {
 
 // KL returns Σ p log(p/q), in nats, +Inf if q excludes something that p allows. q may sum to less
 // than 1.
-func KL(p, q []float64) float64 {
+func KL(p, q []float64) float64 { return KLFrom(p, NegLog(q)) }
+
+// KLFrom returns [KL] from −log q, which does not underflow.
+func KLFrom(p, costs []float64) float64 {
 	var s Sum
-	for i := range p {
+	for i, cost := range costs {
 		if p[i] > 0 {
-			s.Add(p[i] * math.Log(p[i]/q[i]))
+			s.Add(p[i] * (math.Log(p[i]) + cost))
 		}
 	}
 	return s.Value()
@@ -72,7 +76,7 @@ func (s Space) Correlations(p []float64) (total, dual float64) {
 func NegLog(p []float64) []float64 {
 	out := make([]float64, len(p))
 	for i, x := range p {
-		out[i] = -math.Log(x)
+		out[i] = -expsum.Log(x, 0)
 	}
 	return out
 }
@@ -84,8 +88,8 @@ func bregman(mu, cost, p float64) float64 {
 	if p == 0 {
 		return mu
 	}
-	if mu < p/2 {
-		return mu - p + p*(cost+math.Log(p)) // μ/p is lost next to 1
+	if mu < p/2 || mu > 2*p {
+		return mu - p + p*(cost+math.Log(p)) // μ/p is lost next to 1, or overflows
 	}
 	x := (mu - p) / p
 	return p * (x - math.Log1p(x))

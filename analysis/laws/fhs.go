@@ -1,5 +1,13 @@
 package laws
 
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"mdmgen/internal/expsum"
+)
+
 // FHSLaw returns the law of the first-hitting sampler (the paper's Algorithm 1) over sequences. The
 // reveal times λ are d ordered uniforms on (0,1), independent of the tokens, so
 //
@@ -13,22 +21,34 @@ package laws
 func (w *World) FHSLaw() []float64 {
 	out := make([]float64, w.Sequences)
 	for i := range out {
-		out[i] = w.fhsProbability(i)
+		out[i] = math.Ldexp(w.fhsProbability(i))
 	}
 	return out
 }
 
-func (w *World) fhsProbability(sequence int) float64 {
+// FHSCosts returns −log of [World.FHSLaw], which does not underflow.
+func (w *World) FHSCosts() []float64 {
+	out := make([]float64, w.Sequences)
+	for i := range out {
+		out[i] = -expsum.Log(w.fhsProbability(i))
+	}
+	return out
+}
+
+// fhsProbability returns P(x) as p·2^exponent.
+func (w *World) fhsProbability(sequence int) (p float64, exponent int) {
 	x := w.clean[sequence]
 	full := 1<<w.D - 1
-	// g[B] holds the coefficients when the positions of the bit set B are masked.
-	g := make([][]float64, full+1)
+	// g[B]·2^exponents[B] holds the coefficients when the positions of the bit set B are masked. The
+	// largest is near 2^size, so that its product with a subnormal μ is exact to all digits.
+	const size = 500
+	g, exponents := make([][]float64, full+1), make([]int, full+1)
 	g[0] = []float64{1}
 	for b := 1; b <= full; b++ {
-		state, n := x, 0
+		state, n, most := x, 0, math.MinInt
 		for l := range w.D {
 			if b>>l&1 == 1 {
-				state, n = w.Hide(state, l), n+1
+				state, n, most = w.Hide(state, l), n+1, max(most, exponents[b&^(1<<l)])
 			}
 		}
 		c := make([]float64, w.order(n))
@@ -45,6 +65,7 @@ func (w *World) fhsProbability(sequence int) float64 {
 				constant, slope = (1-w.c)*constant+w.c*w.mu1[at], -slope
 			}
 			for k, next := range g[b&^(1<<l)] {
+				next = math.Ldexp(next, exponents[b&^(1<<l)]-most)
 				c[k] += constant * next
 				if slope != 0 {
 					c[k+1] += slope * next
@@ -57,16 +78,22 @@ func (w *World) fhsProbability(sequence int) float64 {
 				c[k-1] += w.p * float64(k) * c[k]
 			}
 		}
-		g[b] = c
+		largest, e := math.Frexp(floats.Norm(c, math.Inf(1)))
+		for k := range c {
+			c[k] = math.Ldexp(c[k], size-e)
+		}
+		if g[b], exponents[b] = c, most+e-size; largest == 0 {
+			exponents[b] = math.MinInt32 // below all others
+		}
 	}
 	if w.nearOne() {
-		return g[full][0]
+		return g[full][0], exponents[full]
 	}
 	var s Sum
 	for _, c := range g[full] {
 		s.Add(c)
 	}
-	return s.Value()
+	return s.Value(), exponents[full]
 }
 
 // nearOne reports whether the weight of μ1 is expanded around λ = 1.

@@ -34,7 +34,7 @@ func TestIdentities(t *testing.T) {
 		if h := laws.Entropy(w.Q0); !reftest.Near(p2.EntropySum, h, 1e-12) {
 			t.Errorf("the entropy terms sum to %v, H(q0) is %v", p2.EntropySum, h)
 		}
-		t4 := w.Theorem4(fhs, nelbo)
+		t4 := w.Theorem4(nelbo)
 		if t4.Epsilon-t4.KL < -1e-12 || t4.KL < -1e-12 {
 			t.Errorf("Theorem 4: KL %v, ε″ %v", t4.KL, t4.Epsilon)
 		}

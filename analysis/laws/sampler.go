@@ -94,6 +94,22 @@ func (w *World) likelihoods(s *catalog.Sampler) ([]float64, error) {
 	return law, nil
 }
 
+// Costs returns −log of the law over sequences of a sampler. Where that underflows, a likelihood
+// does not, if the sampler has one.
+func (w *World) Costs(s *catalog.Sampler, law []float64) []float64 {
+	out := NegLog(law)
+	e, err := likelihood.New(w.file, likelihood.Options{})
+	for i, p := range law {
+		if p > 0x1p-960 || err != nil {
+			continue
+		}
+		if laws, err := e.Laws(context.Background(), likelihood.Whole(w.Sequence(i)), []*catalog.Sampler{s}); err == nil {
+			out[i] = laws[0].NegLog
+		}
+	}
+	return out
+}
+
 // outcomes computes the law of a sampler without a likelihood by enumeration.
 func (w *World) outcomes(s *catalog.Sampler) ([]float64, error) {
 	canvas := slices.Repeat([]int{w.V}, w.D)

@@ -70,15 +70,16 @@ func (w *World) Proposition2() Proposition2 {
 type Theorem4 struct{ KL, Epsilon float64 }
 
 // Theorem4 computes both sides.
-func (w *World) Theorem4(fhs []float64, nelbo NELBO) Theorem4 {
-	return Theorem4{KL: KL(w.Q0, fhs), Epsilon: nelbo.Expected - Entropy(w.Q0)}
+func (w *World) Theorem4(nelbo NELBO) Theorem4 {
+	return Theorem4{KL: KLFrom(w.Q0, w.FHSCosts()), Epsilon: nelbo.Expected - Entropy(w.Q0)}
 }
 
 // Theorem5 describes a world as the construction of Theorem 5: q0 a point mass at A,
 // μ^i = (1−ρ)δ_{A_i} + ρδ_{B_i}, for which KL(q0‖P_FHS) = ε″ = −d·log(1−ρ).
 type Theorem5 struct {
 	A, B []int
-	Rho  float64
+	// Rho is ρ, and Rest 1 − ρ.
+	Rho, Rest float64
 }
 
 // Theorem5 recovers the construction from the tables; it returns false if the world is not one.
@@ -96,7 +97,9 @@ func (w *World) Theorem5() (Theorem5, bool) {
 	for l, a := range w.Sequence(sequence) {
 		b := -1
 		for x, p := range w.Row(w.mu0, w.AllMask(), l) {
-			if x != a && p > 0 {
+			if x == a {
+				t.Rest = p
+			} else if p > 0 {
 				if b >= 0 || l > 0 && p != t.Rho {
 					return t, false
 				}

@@ -33,6 +33,16 @@ func Term(x, shift, temperature float64) float64 {
 	return 0
 }
 
+// Log returns log(x·2^exponent). The product may be subnormal, whose [math.Log] is wrong on amd64, or
+// underflow.
+func Log(x float64, exponent int) float64 {
+	if p := math.Ldexp(x, exponent); p >= 0x1p-1022 {
+		return math.Log(p)
+	}
+	fraction, e := math.Frexp(x)
+	return math.Log(fraction) + float64(e+exponent)*math.Ln2
+}
+
 // Add returns log(e^a + e^b).
 func Add(a, b float64) float64 {
 	if a < b {

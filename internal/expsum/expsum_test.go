@@ -48,6 +48,20 @@ func TestInto(t *testing.T) {
 	}
 }
 
+// TestLog checks logarithms of subnormal numbers, and of numbers beyond float64, against multiples of
+// log 2.
+func TestLog(t *testing.T) {
+	for _, c := range []struct {
+		x        float64
+		exponent int
+		want     float64
+	}{{1, 0, 0}, {0x1p-1074, 0, -1074 * math.Ln2}, {0x1p-1030, 0, -1030 * math.Ln2}, {0x1p500, -3000, -2500 * math.Ln2}, {0x1p-1074, -9, -1083 * math.Ln2}, {0, -5, math.Inf(-1)}} {
+		if got := Log(c.x, c.exponent); got != c.want && !(math.Abs(got-c.want) < 1e-12) {
+			t.Errorf("log %v·2^%d is %v, want %v", c.x, c.exponent, got, c.want)
+		}
+	}
+}
+
 func BenchmarkSum(b *testing.B) {
 	row := make([]float32, 2048)
 	r := rand.New(rand.NewPCG(1, 1))

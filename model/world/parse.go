@@ -7,6 +7,7 @@ import (
 	"math"
 	"strconv"
 
+	"mdmgen/internal/expsum"
 	"mdmgen/internal/plainjson"
 	"mdmgen/model/facts"
 )
@@ -65,7 +66,7 @@ func Parse(data []byte) (*World, error) {
 	case "time_free":
 		w.log0 = make([]float64, len(w.mu0))
 		for i, m := range w.mu0 {
-			w.log0[i] = math.Log(m)
+			w.log0[i] = expsum.Log(m, 0)
 		}
 	case "time_mixture":
 		w.mu1 = p.table(w, "mu1")

@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
+
+	"mdmgen/internal/expsum"
 )
 
 // Weights holds the weights of μ0 and μ1 at a masked fraction λ: 1−cλ^p and cλ^p.
@@ -39,7 +41,7 @@ func (w Weights) LogMix(mu0, mu1 float64) float64 {
 	}
 	log0 := math.Log(w.w0)
 	if w.w0 < minProduct { // c is 1, and 1−λ^p is −p·log λ
-		log0 = math.Log(w.p) + math.Log(-math.Log(w.lambda))
+		log0 = expsum.Log(w.p, 0) + math.Log(-math.Log(w.lambda))
 	}
-	return floats.LogSumExp([]float64{log0 + math.Log(mu0), math.Log(w.c) + w.logPower() + math.Log(mu1)})
+	return floats.LogSumExp([]float64{log0 + expsum.Log(mu0, 0), math.Log(w.c) + w.logPower() + expsum.Log(mu1, 0)})
 }

@@ -241,8 +241,8 @@ func TestWeights(t *testing.T) {
 	for _, c := range []struct{ c, p, lambda, mu0, mu1, want float64 }{
 		{1, 1000, 0.3, 0, 0.7, 1000*math.Log(0.3) + math.Log(0.7)},
 		{1, 1e-3, 1 - 0x1p-53, 0.7, 0, math.Log(0.7) + math.Log(1e-3) - 53*math.Ln2},
-		{1, 1e-310, 0.5, 0.7, 0, math.Log(0.7) + math.Log(1e-310) + math.Log(math.Ln2)},
-		{1, 1000, 0.1, 1e-320, 0.7, math.Log(1e-320)},
+		{1, 1e-310, 0.5, 0.7, 0, math.Log(0.7) - 310*math.Ln10 + math.Log(math.Ln2)},
+		{1, 1000, 0.1, 1e-320, 0.7, math.Log(2024) - 1074*math.Ln2},
 		{0.5, 0, 0, 0.7, 0.1, math.Log(0.4)},
 		{1, 2, 1, 0.5, 0, math.Inf(-1)},
 		{1, 2, 0, 0, 0.5, math.Inf(-1)},

@@ -248,7 +248,7 @@ func (c *Categorical) LogProbabilities(dst []float64, row Row) error {
 			return err
 		}
 		for i, p := range dst {
-			dst[i] = math.Log(p)
+			dst[i] = expsum.Log(p, 0)
 		}
 		return nil
 	}

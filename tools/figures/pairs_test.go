@@ -102,7 +102,7 @@ func TestPairs(t *testing.T) {
 	for _, at := range pairsOn {
 		file := reftest.Must(world.Open(reftest.Law(t, at.world)))(t)
 		w := reftest.Must(laws.New(file))(t)
-		epsilon := w.Theorem4(w.FHSLaw(), w.NELBO()).Epsilon
+		epsilon := w.Theorem4(w.NELBO()).Epsilon
 		for _, groups := range at.groups {
 			c := costOf(file, groups)
 			if math.Abs(c.KL-c.TC) > 1e-12 {

@@ -73,7 +73,7 @@ func worldValues(t testing.TB, w *laws.World, f *file) object {
 	in := inputs[worldInputs](t, f)
 	fhs, nelbo := w.FHSLaw(), w.NELBO()
 	p2 := w.Proposition2()
-	t4 := w.Theorem4(fhs, nelbo)
+	t4 := w.Theorem4(nelbo)
 	want := object{
 		"seed": exempt{}, "checks": exempt{},
 		"d": given{}, "V": given{}, "mu_weight": given{},
