@@ -30,14 +30,12 @@ type Config struct {
 	Gaps map[string]Gap
 	// MaxN is the maximum number of samples of a request in JSON; 0 is [MaxSamples].
 	MaxN int
+	// Compile waits until a pattern may be compiled, and done ends that; nil for no waiting.
+	Compile func(context.Context) (done func(), err error)
 	// Record is the beginning of the settings of each record: what is known of the run beyond the
 	// requests and the network.
 	Record Settings
 }
-
-// maxVocabularies is the maximum number of vocabularies that are kept, each of which keeps languages:
-// a request chooses its own.
-const maxVocabularies = 4
 
 // Builder makes jobs of requests. It may be used concurrently.
 type Builder struct {
@@ -45,14 +43,19 @@ type Builder struct {
 	// sampler is that of requests without settings.
 	sampler *catalog.Sampler
 
-	mu           sync.Mutex
-	vocabularies map[string]*match.Vocabulary // by the tokens that are never drawn
+	// languages are kept, as many as maxKept has room for. last is the last vocabulary that was used,
+	// in which tokens are suppressed.
+	mu         sync.Mutex
+	languages  map[language]*match.Language
+	kept       int
+	last       *match.Vocabulary
+	suppressed string
 }
 
 // New checks the options and patterns and returns a builder. Its errors are of the same kinds as those
 // of [Builder.Job].
 func New(ctx context.Context, c Config) (*Builder, error) {
-	b := &Builder{Config: c, vocabularies: make(map[string]*match.Vocabulary)}
+	b := &Builder{Config: c, languages: make(map[language]*match.Language)}
 	var err error
 	if b.Options, err = b.matched(ctx, c.Patterns, c.Gaps, c.Options); err != nil {
 		return nil, cmp.Or(ctx.Err(), err)

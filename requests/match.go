@@ -88,29 +88,68 @@ func (b *Builder) matched(ctx context.Context, patterns []Pattern, gaps map[stri
 		case len(patterns) > 1 && (p.Gap == "" || slices.ContainsFunc(patterns[:i], func(q Pattern) bool { return q.Gap == p.Gap })):
 			return o, wrong(p.Kind, fmt.Errorf("%s: several patterns need named gaps: {{NAME:N}} in the template and NAME=… before each pattern", p.Kind))
 		}
-		v, err := b.vocabulary(o.SuppressTokens)
+		l, err := b.language(ctx, o.SuppressTokens, p)
 		if err != nil {
 			return o, err
-		}
-		text, err := p.regexp()
-		if err != nil {
-			return o, wrong(p.Kind, err)
-		}
-		l, err := v.Language(ctx, text)
-		if err != nil {
-			return o, wrong(p.Kind, err)
 		}
 		o.Match = append(o.Match, match.Rule{Language: l, From: gap.From, To: gap.To})
 	}
 	return o, nil
 }
 
-// vocabulary returns the tokens that may be drawn.
+// language is a language of the tokens that are not suppressed.
+type language struct{ suppressed, pattern string }
+
+// maxKept bounds the languages that are kept, in bytes: requests choose them.
+const maxKept = 64 << 20
+
+// language returns the language of a pattern: a kept one, or a new one, which is kept unless it takes
+// all the room.
+func (b *Builder) language(ctx context.Context, suppressed string, p Pattern) (*match.Language, error) {
+	text, err := p.regexp()
+	if err != nil {
+		return nil, wrong(p.Kind, err)
+	}
+	key := language{suppressed, text}
+	b.mu.Lock()
+	l := b.languages[key]
+	b.mu.Unlock()
+	if l != nil {
+		return l, nil
+	}
+	if b.Compile != nil {
+		done, err := b.Compile(ctx)
+		if err != nil {
+			return nil, err
+		}
+		defer done()
+	}
+	v, err := b.vocabulary(suppressed)
+	if err != nil {
+		return nil, err
+	}
+	if l, err = v.Language(ctx, text); err != nil {
+		return nil, wrong(p.Kind, err)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if size := l.Bytes(); size <= maxKept {
+		if b.kept += size; b.kept > maxKept {
+			clear(b.languages)
+			b.kept = size
+		}
+		b.languages[key] = l
+	}
+	return l, nil
+}
+
+// vocabulary returns the tokens that may be drawn. Only one vocabulary is kept, the last: its texts
+// take more than most languages.
 func (b *Builder) vocabulary(suppressed string) (*match.Vocabulary, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if v := b.vocabularies[suppressed]; v != nil {
-		return v, nil
+	if b.last != nil && b.suppressed == suppressed {
+		return b.last, nil
 	}
 	words, err := b.Words.Tokenizer()
 	if err != nil {
@@ -136,9 +175,6 @@ func (b *Builder) vocabulary(suppressed string) (*match.Vocabulary, error) {
 	if err != nil || end >= spec.Columns || slices.Contains(never, end) {
 		end = tokenize.None
 	}
-	if len(b.vocabularies) >= maxVocabularies {
-		clear(b.vocabularies)
-	}
-	b.vocabularies[suppressed] = match.NewVocabulary(texts, end)
-	return b.vocabularies[suppressed], nil
+	b.last, b.suppressed = match.NewVocabulary(texts, end), suppressed
+	return b.last, nil
 }

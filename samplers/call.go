@@ -19,7 +19,16 @@ import (
 func (e *engine) round() {
 	e.gather()
 	ctx, stop := e.context()
+	begin := time.Now()
 	err := e.make(ctx, e.call)
+	for _, p := range e.call {
+		p.job.Turn.charge(begin, len(e.call))
+	}
+	if spent := time.Since(begin); e.shortest {
+		e.lead -= spent
+	} else {
+		e.lead += spent
+	}
 	ended := ctx.Err() != nil
 	stop()
 	switch {
@@ -57,26 +66,29 @@ func (e *engine) gather() {
 			if len(e.call) > 0 && (len(e.call) >= min(e.rows(t.canvas.Len()), most) || !e.call[0].like(p)) || !e.reserve(p) {
 				break
 			}
-			e.call = append(e.call, p)
-			if e.shared {
-				t.job.Turn.rows++
-			}
-			if len(e.call) == 1 && e.shared {
-				most = e.patience(p)
+			if e.call = append(e.call, p); len(e.call) == 1 && e.shared {
+				most, e.now = e.patience(p), t.job.Turn.Of.spent
 			}
 		}
 	}
 }
 
-// turns returns the waiting tasks in the order in which they have waited. For concurrent callers, in
-// every second call, it is that of the rows that their requests have had, the fewest first: so a short
-// request soon ends beside long ones, and none waits for ever.
+// turns returns the waiting tasks in the order in which they have waited. For concurrent callers it is
+// that of the time spent on their clients, the least first, and half of the time also on their requests:
+// so a short request soon ends beside long ones, and none waits for ever.
 func (e *engine) turns() []*task {
-	if e.second = !e.second; !e.shared || !e.second {
+	if !e.shared {
 		return e.queue
 	}
+	e.shortest = e.lead > 0
 	e.order = append(e.order[:0], e.queue...)
-	slices.SortStableFunc(e.order, func(a, b *task) int { return cmp.Compare(a.job.Turn.rows, b.job.Turn.rows) })
+	slices.SortStableFunc(e.order, func(a, b *task) int {
+		order := cmp.Compare(a.job.Turn.Of.spent, b.job.Turn.Of.spent)
+		if order == 0 && e.shortest {
+			order = cmp.Compare(a.job.Turn.spent, b.job.Turn.spent)
+		}
+		return order
+	})
 	return e.order
 }
 
@@ -266,11 +278,13 @@ func (e *engine) take() {
 			continue
 		}
 		p.complete = false // its other rows are in this call too
+		turn, begin := p.job.Turn, time.Now()
 		if err := e.edit(p.task); err != nil {
 			e.end(p.task, err)
-			continue
+		} else {
+			e.next(p.task)
 		}
-		e.next(p.task)
+		turn.charge(begin, 1)
 	}
 }
 

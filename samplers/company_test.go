@@ -276,3 +276,51 @@ func TestOptionsDraw(t *testing.T) {
 		}
 	}
 }
+
+// TestClientsTakeTurns checks that a request takes at most four times its time alone beside a client
+// with several long requests, or beside such requests of its own client, and that these get half of the
+// time. A call takes a millisecond for each position.
+func TestClientsTakeTurns(t *testing.T) { synctest.Test(t, testClientsTakeTurns) }
+
+func testClientsTakeTurns(t *testing.T) {
+	net, long := newAnyNet(), 0
+	net.poor = func(ids []int64) error {
+		time.Sleep(time.Duration(len(ids)) * time.Millisecond)
+		if len(ids) == 64 {
+			long += len(ids)
+		}
+		return nil
+	}
+	e := lawstest.Engine(t, net, 4)
+	fill := func(ctx context.Context, length int, turn *samplers.Turn) {
+		job := samplers.Job{Method: plan.NewFHS(0), Canvas: slices.Repeat([]int{6}, length), Turn: turn}
+		if _, err := lawstest.Last(e, ctx, job); err != nil && !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+	}
+	const alone = 16 * 16 * time.Millisecond
+	other := new(samplers.Turn)
+	for _, one := range []*samplers.Turn{new(samplers.Turn), other} {
+		ctx, cancel := context.WithCancel(context.Background())
+		for range 4 {
+			go func() {
+				for turn := new(samplers.Turn); ctx.Err() == nil; {
+					turn.Of = other
+					fill(ctx, 64, turn)
+				}
+			}()
+		}
+		time.Sleep(time.Second)
+		long = 0
+		begin := time.Now()
+		for range 5 {
+			fill(ctx, 16, &samplers.Turn{Of: one})
+		}
+		took := time.Since(begin)
+		if took > 5*4*alone || time.Duration(long)*time.Millisecond < took/2-alone {
+			t.Errorf("five requests take %v, of which %d ms are the others': want at most %v", took, long, 5*4*alone)
+		}
+		cancel()
+		synctest.Wait()
+	}
+}

@@ -1,6 +1,7 @@
 package samplers
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,8 +32,22 @@ type Job struct {
 	Turn *Turn
 }
 
-// Turn counts the rows that calls have computed for a request. Only the engine uses it.
-type Turn struct{ rows int }
+// Turn holds the time that an [Engine] has spent on a request. Of is that of the client, which its
+// requests share, so that clients take turns; nil for a client that all such requests share. Only the
+// engine uses them.
+type Turn struct {
+	Of    *Turn
+	spent time.Duration
+}
+
+// charge adds a part of the time since begin.
+func (t *Turn) charge(begin time.Time, parts int) {
+	if t != nil {
+		spent := time.Since(begin) / time.Duration(parts)
+		t.spent += spent
+		t.Of.spent += spent
+	}
+}
 
 // Totals are sums over a run.
 type Totals struct {
@@ -102,9 +117,13 @@ type engine struct {
 	draw *draw.Categorical
 	// shared reports whether tasks have callers of their own, which receive the panics of their methods.
 	shared bool
-	// order is the queue in the order of turns. In every second call it is that of waiting.
-	order  []*task
-	second bool
+	// order is the queue in the order of turns, and shortest reports whether it is that of the time spent
+	// on requests too; lead is how much longer other calls took. anyone is the client of requests without
+	// one, and now the time spent on the client that was last chosen.
+	order     []*task
+	shortest  bool
+	lead, now time.Duration
+	anyone    Turn
 
 	call []place
 	// The following hold memory reused by calls.
@@ -146,8 +165,12 @@ func (e *engine) admit(ctx context.Context, job Job, index uint64, watch func(St
 	} else {
 		t = new(task)
 	}
-	if job.Turn == nil && e.shared {
-		job.Turn = new(Turn)
+	if e.shared {
+		turn := cmp.Or(job.Turn, new(Turn))
+		turn.Of = cmp.Or(turn.Of, &e.anyone)
+		turn.Of.spent = max(turn.Of.spent, e.now) // A client has no claim for the time before it came.
+		job.Turn = turn
+		defer turn.charge(time.Now(), 1)
 	}
 	t.ctx, t.job, t.index, t.watch, t.ended = ctx, job, index, watch, ended
 	t.canvas.spec, t.result.Index = &e.spec, index

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"context"
 	"net"
 	"net/http"
 	"sync"
@@ -8,7 +9,8 @@ import (
 )
 
 // connections limits the open connections of a server: a new one beyond the limit closes the one that
-// has been idle longest, or itself if all are in use.
+// has been idle longest, or itself if all are in use. A connection whose request is not complete is
+// idle.
 type connections struct {
 	most int
 
@@ -27,14 +29,24 @@ func (c *connections) note(conn net.Conn, state http.ConnState) {
 		if c.open++; c.open > c.most {
 			c.closeIdle()
 		}
-	case http.StateIdle:
+	case http.StateIdle, http.StateActive: // Active is one whose header has arrived.
 		c.idle[conn] = time.Now()
-	case http.StateActive:
-		delete(c.idle, conn)
 	default:
 		delete(c.idle, conn)
 		c.open--
 	}
+}
+
+// received is the key of a context's function to be called when the request is complete.
+type received struct{}
+
+// context is a hook for [http.Server.ConnContext].
+func (c *connections) context(ctx context.Context, conn net.Conn) context.Context {
+	return context.WithValue(ctx, received{}, func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		delete(c.idle, conn)
+	})
 }
 
 // closeIdle closes the connection that has been idle longest. There is one: the new one.

@@ -1,12 +1,12 @@
 package serve
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"mime"
 	"net/http"
@@ -30,6 +30,7 @@ type exchange struct {
 	// stream reports whether the client wants events, streamed whether one was sent, after which no
 	// plain answer can follow.
 	stream, streamed bool
+	client           *client
 	turn             samplers.Turn
 	// meta sums the steps of the canvases.
 	meta Meta
@@ -63,11 +64,11 @@ type settings interface {
 	settings(fields) error
 }
 
-// maxBody is the maximum size of a request in bytes, and maxBodies that of all requests that are being
-// read. bodyTime is the time in which a body must arrive. Tests shorten it.
+// maxBody is the maximum size of a request in bytes, and smallBody that of one that does not wait for
+// others: connections are limited. bodyTime is the time in which a body must arrive. Tests shorten it.
 const (
 	maxBody   = 4 << 20
-	maxBodies = 2 * maxBody
+	smallBody = 32 << 10
 )
 
 var bodyTime = 30 * time.Second
@@ -77,17 +78,22 @@ func (x *exchange) read(q any) error {
 	if kind, _, err := mime.ParseMediaType(x.r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
 		return refuse(http.StatusUnsupportedMediaType, "", "the body must be JSON, with the header Content-Type: application/json")
 	}
-	// A body takes its place among those that are being read and decoded, as long as it may become.
+	// A large body takes its place among those that are being read and decoded, as long as it may become.
 	length := x.r.ContentLength
 	if length < 0 || length > maxBody {
 		length = maxBody
 	}
-	if err := x.s.bodies.Acquire(x.r.Context(), length); err != nil {
-		return err
+	if length > smallBody {
+		free, err := x.hold(x.s.bodies, length)
+		if err != nil {
+			return err
+		}
+		defer free()
 	}
-	defer x.s.bodies.Release(length)
 	_ = x.control.SetReadDeadline(time.Now().Add(bodyTime)) // A test's recorder does not support it.
-	body, err := io.ReadAll(http.MaxBytesReader(x.w, x.r.Body, maxBody))
+	var body bytes.Buffer
+	body.Grow(int(length) + bytes.MinRead)
+	_, err := body.ReadFrom(http.MaxBytesReader(x.w, x.r.Body, maxBody))
 	switch tooLong := new(http.MaxBytesError); {
 	case errors.As(err, &tooLong):
 		return refuse(http.StatusRequestEntityTooLarge, "", fmt.Sprintf("the body is longer than %d bytes", maxBody))
@@ -95,8 +101,11 @@ func (x *exchange) read(q any) error {
 		return refuse(http.StatusRequestTimeout, "", "the body was not received in time")
 	}
 	_ = x.control.SetReadDeadline(time.Time{})
+	if done, ok := x.r.Context().Value(received{}).(func()); ok {
+		done()
+	}
 	var f fields
-	switch err := plainjson.Unmarshal(body, &f); {
+	switch err := plainjson.Unmarshal(body.Bytes(), &f); {
 	case err != nil:
 		return invalid("", err)
 	case f == nil:
@@ -177,7 +186,9 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request, serve func(*exch
 	defer cancel()
 	s.metrics.running.Inc()
 	defer s.metrics.running.Dec()
-	x := &exchange{s: s, w: w, r: r.WithContext(ctx), control: http.NewResponseController(w), began: time.Now()}
+	x := &exchange{s: s, w: w, control: http.NewResponseController(w), began: time.Now(), client: s.client(r.RemoteAddr)}
+	x.turn.Of = &x.client.turn
+	x.r = r.WithContext(context.WithValue(ctx, asking{}, x))
 	err, status := error(nil), http.StatusOK
 	if slices.Contains(open, r.URL.Path) || s.knows(r) {
 		err = serve(x)

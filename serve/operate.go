@@ -31,7 +31,7 @@ const (
 // when running requests are answered or the deadline has passed.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	all := &connections{most: s.Connections, idle: make(map[net.Conn]time.Time)}
-	server := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: headerTime, MaxHeaderBytes: maxHeader, IdleTimeout: idleTime, ConnState: all.note}
+	server := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: headerTime, MaxHeaderBytes: maxHeader, IdleTimeout: idleTime, ConnState: all.note, ConnContext: all.context}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(l) }()
 	select {

@@ -128,10 +128,6 @@ func (s *Server) score(x *exchange, q *ScoreRequest) (*ScoreAnswer, error) {
 	return out, nil
 }
 
-// maxReaders is the number of requests that read and score concurrently: each has the rows of a call
-// in memory.
-const maxReaders = 4
-
 // evaluator waits for its turn among all requests. The evaluator's calls are calls of the engine.
 func (x *exchange) evaluator(o likelihood.Options) (e *likelihood.Evaluator, free func(), err error) {
 	if e, err = likelihood.New(shared{x.s.Model, x}, o); err != nil {
@@ -142,8 +138,8 @@ func (x *exchange) evaluator(o likelihood.Options) (e *likelihood.Evaluator, fre
 		return nil, nil, err
 	}
 	defer leave()
-	err = x.s.readers.Acquire(x.r.Context(), 1)
-	return e, func() { x.s.readers.Release(1) }, err
+	free, err = x.hold(x.s.readers, 1) // Each has the rows of a call in memory.
+	return e, free, err
 }
 
 // shared is a model whose calls are made by a server's engine, together with those of other

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"math"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -70,7 +71,11 @@ type Server struct {
 	// all been started; positions and memory the positions and cached bytes of the canvases being
 	// filled. Waiting requests are served in order of arrival.
 	queue, positions, memory *semaphore.Weighted
-	bodies, readers          *semaphore.Weighted // bytes of bodies that are being read; requests that read and score
+	// bodies are the bytes of large bodies that are being read, readers the requests that read and
+	// score, and compilers those that compile a pattern.
+	bodies, readers, compilers *limit
+	mu                         sync.Mutex
+	clients                    map[string]*client
 }
 
 // open lists the paths that need no key.
@@ -88,7 +93,7 @@ func New(ctx context.Context, c Config) (*Server, error) {
 	if d, ok := c.Model.(model.Describer); ok {
 		c.Name = cmp.Or(c.Name, d.Origin().Reference)
 	}
-	builder, err := requests.New(ctx, requests.Config{Network: c.Model, Words: requests.WordsOf(c.Words), Options: c.Options, MaxN: MaxSamples, Record: c.Record})
+	builder, err := requests.New(ctx, requests.Config{Network: c.Model, Words: requests.WordsOf(c.Words), Options: c.Options, MaxN: MaxSamples, Compile: compile, Record: c.Record})
 	if err != nil {
 		return nil, err
 	}
@@ -96,9 +101,9 @@ func New(ctx context.Context, c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{Config: c, requests: builder, engine: engine, began: time.Now()}
+	s := &Server{Config: c, requests: builder, engine: engine, began: time.Now(), clients: make(map[string]*client)}
 	s.queue, s.positions, s.memory = semaphore.NewWeighted(int64(c.Queue)), semaphore.NewWeighted(int64(c.Positions)), semaphore.NewWeighted(c.CacheMemory)
-	s.bodies, s.readers = semaphore.NewWeighted(maxBodies), semaphore.NewWeighted(maxReaders)
+	s.bodies, s.readers, s.compilers = newLimit(2*maxBody, maxBody), newLimit(4, 3), newLimit(2, 1)
 	s.metrics = newMetrics(s)
 	s.routes = map[string]func(*exchange) error{
 		"GET /{$}":                  s.page,

@@ -88,12 +88,14 @@ func TestPanic(t *testing.T) {
 }
 
 // TestBusyConnections checks that each new connection is closed if all others are in use, however late
-// the server learns that those before it are closed.
+// the server learns that those before it are closed, and that one whose request is not complete is not
+// in use.
 func TestBusyConnections(t *testing.T) {
 	all := &connections{most: 1, idle: make(map[net.Conn]time.Time)}
 	busy, _ := net.Pipe()
 	all.note(busy, http.StateNew)
 	all.note(busy, http.StateActive)
+	all.context(t.Context(), busy).Value(received{}).(func())()
 	for i := range 2 {
 		conn, _ := net.Pipe()
 		all.note(conn, http.StateNew)
@@ -101,5 +103,10 @@ func TestBusyConnections(t *testing.T) {
 		if _, err := conn.Write(nil); !errors.Is(err, io.ErrClosedPipe) {
 			t.Errorf("new connection %d: %v, want closed", i, err)
 		}
+	}
+	all.note(busy, http.StateActive) // Its next request arrives.
+	all.note(nil, http.StateNew)
+	if _, err := busy.Write(nil); !errors.Is(err, io.ErrClosedPipe) {
+		t.Errorf("the connection of an incomplete request: %v, want closed", err)
 	}
 }

@@ -3,29 +3,18 @@ package match
 import (
 	"context"
 	"slices"
-	"sync"
-
-	"golang.org/x/sync/semaphore"
 )
 
 // Vocabulary holds the tokens that may be drawn. It may be shared by goroutines.
 type Vocabulary struct {
 	texts [][]byte // by token
 	end   int
-	// making is held while a language is made, and mu while known is read or changed.
-	making *semaphore.Weighted
-	mu     sync.Mutex
-	known  map[string]*Language
-	size   int // of known, in bytes
 }
-
-// maxKnown bounds the languages that a vocabulary caches, in bytes.
-const maxKnown = 64 << 20
 
 // NewVocabulary makes the vocabulary of tokens by their bytes, empty for tokens that are in no
 // text. end is the token that fills positions after a text, −1 for none.
 func NewVocabulary(texts [][]byte, end int) *Vocabulary {
-	v := &Vocabulary{texts: slices.Clone(texts), end: end, making: semaphore.NewWeighted(1), known: make(map[string]*Language)}
+	v := &Vocabulary{slices.Clone(texts), end}
 	if end >= 0 {
 		v.texts[end] = nil
 	}
@@ -75,18 +64,8 @@ const (
 )
 
 // Language returns the language of a regular expression in the syntax of package regexp, which must
-// match the whole text. It may take seconds, unless the context ends.
+// match the whole text. It may take seconds, unless the context ends, and some 100 MiB.
 func (v *Vocabulary) Language(ctx context.Context, pattern string) (*Language, error) {
-	if l := v.made(pattern); l != nil {
-		return l, nil
-	}
-	if err := v.making.Acquire(ctx, 1); err != nil { // One at a time: each may take much memory.
-		return nil, err
-	}
-	defer v.making.Release(1)
-	if l := v.made(pattern); l != nil {
-		return l, nil
-	}
 	d, err := parse(ctx, pattern)
 	if err != nil {
 		return nil, err
@@ -107,22 +86,11 @@ func (v *Vocabulary) Language(ctx context.Context, pattern string) (*Language, e
 	if l.least = l.shortest(); l.least < 0 {
 		return nil, refuse(pattern, "no text matches it")
 	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	size := l.bytes()
-	if size > maxKnown {
-		return l, nil
-	}
-	if v.size += size; v.size > maxKnown {
-		clear(v.known)
-		v.size = size
-	}
-	v.known[pattern] = l
 	return l, nil
 }
 
-// bytes returns the approximate size of the language.
-func (l *Language) bytes() int {
+// Bytes returns the approximate size of the language in memory.
+func (l *Language) Bytes() int {
 	n := len(l.pattern) + 8*len(l.class) // class, and members
 	for _, arcs := range l.arcs {
 		for _, a := range arcs {
@@ -130,13 +98,6 @@ func (l *Language) bytes() int {
 		}
 	}
 	return n
-}
-
-// made returns the language of a pattern if it was made before, otherwise nil.
-func (v *Vocabulary) made(pattern string) *Language {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return v.known[pattern]
 }
 
 // connect computes the states of d between tokens, the classes and the arcs. Tokens form a class if

@@ -1,0 +1,71 @@
+package serve
+
+import (
+	"context"
+	"net"
+
+	"golang.org/x/sync/semaphore"
+
+	"mdmgen/samplers"
+)
+
+// client is what the requests of one address share: a turn in the engine, and what they hold of
+// each limit.
+type client struct {
+	turn samplers.Turn
+	held map[*limit]*semaphore.Weighted
+}
+
+// maxClients is the maximum number of clients that are remembered.
+const maxClients = 1 << 12
+
+// client returns the client of an address.
+func (s *Server) client(address string) *client {
+	host, _, _ := net.SplitHostPort(address) // All clients of a socket file are one.
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.clients[host]
+	if c == nil {
+		if len(s.clients) >= maxClients {
+			clear(s.clients)
+		}
+		c = &client{held: make(map[*limit]*semaphore.Weighted)}
+		for _, l := range []*limit{s.bodies, s.readers, s.compilers} {
+			c.held[l] = semaphore.NewWeighted(l.each)
+		}
+		s.clients[host] = c
+	}
+	return c
+}
+
+// limit bounds what requests hold together, and those of each client.
+type limit struct {
+	all  *semaphore.Weighted
+	each int64
+}
+
+func newLimit(all, each int64) *limit { return &limit{semaphore.NewWeighted(all), each} }
+
+// hold waits for n of a limit, first among the client's own requests.
+func (x *exchange) hold(l *limit, n int64) (free func(), err error) {
+	own := x.client.held[l]
+	if err := own.Acquire(x.r.Context(), n); err != nil {
+		return nil, err
+	}
+	if err := l.all.Acquire(x.r.Context(), n); err != nil {
+		own.Release(n)
+		return nil, err
+	}
+	return func() { l.all.Release(n); own.Release(n) }, nil
+}
+
+// asking is the key of a context's exchange.
+type asking struct{}
+
+// compile waits until the request of a context may compile a pattern, which may take seconds and 300 MiB.
+func compile(ctx context.Context) (done func(), err error) {
+	if x, ok := ctx.Value(asking{}).(*exchange); ok {
+		return x.hold(x.s.compilers, 1)
+	}
+	return func() {}, nil
+}
