@@ -9,4 +9,9 @@
 // Most ends are SIGKILL, some are Ctrl-C, uniformly distributed over the duration of a command. It works
 // in a temporary folder and prints a table. A thousand ends take about half an hour on two cores and
 // write some 40 GB to that folder.
+//
+// Another test attacks a server as one client can, and measures the delay of another's requests and the
+// server's memory, on a machine that is otherwise idle:
+//
+//	go test ./tools/torture -v -timeout 0 -attacks
 package torture
