@@ -328,6 +328,30 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// TestNumbers checks that numbers beyond the limits of every route's own fields are refused in one line
+// that names the field.
+func TestNumbers(t *testing.T) {
+	t.Parallel()
+	r := begin(t, talk(t), serve.Config{})
+	for path, fields := range map[string]string{
+		`/v1/completions {"prompt":"a"`: "max_tokens logprobs n calls steps length", `/v1/chat/completions {"messages":[{"role":"user","content":"a"}]`: "max_tokens max_completion_tokens top_logprobs n",
+		`/v1/generate {"prefix":"a"`: "length n calls steps top_k block_length temperature", `/v1/read {"infill":"a{{1}}"`: "top gap length", `/v1/score {"text":"a"`: "draws seed", `/infill {"input_prefix":"a"`: "n_predict n steps",
+	} {
+		path, body, _ := strings.Cut(path, " ")
+		for _, field := range strings.Fields(fields) {
+			for _, number := range strings.Fields(`2147483648 9007199254740992 1e308 -2 1.5 "NaN" 1e999`) {
+				if field == "temperature" && !strings.Contains("-2 NaN 1e999", number) || field == "seed" && !strings.ContainsAny(number, "-N.e") {
+					continue
+				}
+				status, data := r.ask(path, body+`,"`+field+`":`+number+"}")
+				if text := string(data); status != http.StatusBadRequest || !strings.Contains(text, field) && field != "calls" || strings.Count(text, `\n`) > 0 {
+					t.Errorf("%s %s %s: %d %s", path, field, number, status, text)
+				}
+			}
+		}
+	}
+}
+
 func jsonOf(v any) (string, error) {
 	data, err := json.Marshal(v)
 	return string(data), err

@@ -96,7 +96,7 @@ func (s *Server) props(x *exchange) error {
 type InfillRequest struct {
 	InputPrefix string `json:"input_prefix,omitempty"`
 	InputSuffix string `json:"input_suffix,omitempty"`
-	// NPredict is the number of positions to sample, 16 by default.
+	// NPredict is the number of positions to sample; 0 and −1 are 16.
 	NPredict int          `json:"n_predict,omitempty"`
 	Stop     list[string] `json:"stop,omitempty" jsonschema_description:"a text, or a list of at most 4, none of them empty"`
 	line     `json:"-"`
@@ -111,6 +111,9 @@ type Infilled struct {
 func (s *Server) infill(x *exchange, q *InfillRequest) (*Infilled, error) {
 	if n := q.line["n"]; n != nil && string(n) != "1" {
 		return nil, refuse(http.StatusBadRequest, "n", "n is 1 here")
+	}
+	if q.NPredict < -1 {
+		return nil, refuse(http.StatusBadRequest, "n_predict", "n_predict must be at least 1")
 	}
 	asked := CompletionRequest{Prompt: list[given]{{text: &q.InputPrefix}}, Suffix: &q.InputSuffix, common: common{named: "n_predict", Stop: q.Stop, line: q.line}}
 	if q.NPredict > 0 {

@@ -80,6 +80,19 @@ func TestMain(m *testing.M) {
 	}
 }
 
+// TestOrigins checks that origins that no browser sends are refused.
+func TestOrigins(t *testing.T) {
+	t.Parallel()
+	for origin, ok := range map[string]bool{
+		"*": true, "https://a.de": true, "http://localhost:3000": true, "https://[::1]:8": true, "https://xn--bcher-kva.de": true, "http://a.de:443": true, "chrome-extension://abc": true,
+		"https://bücher.de": false, "https://user@a.de": false, "http://a.de:080": false, "https://a.de:99999": false, "https://*.a.de": false, "https://A.de": false, "https://a.de/": false, "https://a.de:443": false, "http://a.de:80": false, "null": false, "a.de": false,
+	} {
+		if _, err := (&options{origins: []string{origin}}).check(); (err == nil) != ok {
+			t.Errorf("%s: %v", origin, err)
+		}
+	}
+}
+
 // TestTLS checks that a server with a certificate only speaks TLS, and one with a key file needs the
 // key.
 func TestTLS(t *testing.T) {
