@@ -39,7 +39,7 @@ func TestNeutral(t *testing.T) {
 	r := begin(t, "", serve.Config{})
 	r.must(t, http.StatusOK, "/v1/completions", `{"prompt":"a","max_tokens":2,"logit_bias":{},"top_k":-1,"min_p":0,"repetition_penalty":1.0,"seed":-1,"metadata":{"a":"b"},"store":false,"tools":[],"tool_choice":"none",
 		"parallel_tool_calls":true,"service_tier":"auto","ignore_eos":false,"skip_special_tokens":true,"cache_prompt":true,"min_tokens":0,"stop_token_ids":[],"add_special_tokens":true,"use_beam_search":false,
-		"prompt_cache_key":"a","safety_identifier":"b","verbosity":"low","presence_penalty":0,"best_of":1,"user":"c"}`, nil)
+		"prompt_cache_key":"a","safety_identifier":"b","verbosity":"low","presence_penalty":0,"best_of":1,"user":"c","functions":[],"function_call":"none","modalities":["text"]}`, nil)
 	for field, want := range map[string]string{`"tools":[{}]`: "tools", `"min_tokens":3`: "min_tokens", `"ignore_eos":true`: "ignore_eos", `"logit_bias":{"5":1}`: "logit_bias", `"steps":100000,"sampler":"tweedie"`: "steps is 100000"} {
 		if got := r.must(t, http.StatusBadRequest, "/v1/completions", `{"prompt":"a",`+field+`}`, nil); !strings.Contains(string(got), want) {
 			t.Errorf("%s: %s, want %s", field, got, want)
