@@ -114,7 +114,7 @@ func resolveFolder(dir string) (Kind, string, error) {
 	}
 	switch {
 	case exists("adapter_config.json"):
-		return 0, "", fmt.Errorf("model %s: has an adapter (adapter_config.json), which would be left out: merge it into the weights of its base model, as merge_and_unload of the Python package peft does, and open the result", dir)
+		return KindCheckpoint, dir, nil // which says so
 	case len(weights) > 0 && !exists("config.json") && !checkpoint.Trained(weights[0]):
 		return 0, "", &MissingError{fmt.Sprintf("model %s: has %s but no config.json", dir, weights[0])}
 	case len(weights) > 0:

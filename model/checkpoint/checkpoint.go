@@ -16,7 +16,8 @@ import (
 )
 
 const (
-	configName = "config.json"
+	configName  = "config.json"
+	adapterName = "adapter_config.json"
 
 	maxJSON = 16 << 20 // the most bytes read of a JSON file
 )
@@ -119,6 +120,9 @@ func (c *Checkpoint) open(file func(string) (*File, error), where string) (err e
 			err = fmt.Errorf("checkpoint: %w", err)
 		}
 	}()
+	if _, err := fs.Stat(c.fsys, adapterName); !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: has an adapter (%s), which would be left out: merge it into the weights of its base model, as merge_and_unload of the Python package peft does, and open the result", where, adapterName)
+	}
 	text, noConfig := c.readSmall(configName)
 	if noConfig != nil {
 		noConfig = fmt.Errorf("%s: %w", filepath.Join(where, configName), noConfig)

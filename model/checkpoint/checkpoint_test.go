@@ -230,6 +230,12 @@ func TestOpenRefusesPaths(t *testing.T) {
 	reftest.OK(t, os.Mkdir(filepath.Join(dir, "model.safetensors"), 0o777))
 	_, err = checkpoint.Open(dir, "")
 	refuses(t, "weights are a folder", err, "not a regular file")
+	// Without weights of the base model, and with them, even if these are named.
+	reftest.OK(t, os.WriteFile(filepath.Join(dir, "adapter_config.json"), []byte("{}"), 0o666))
+	for _, path := range []string{dir, filepath.Join(dir, "pytorch_model.bin")} {
+		_, err = checkpoint.Open(path, "")
+		refuses(t, path, err, "has an adapter (adapter_config.json)")
+	}
 }
 
 func TestOpenRefusesTensors(t *testing.T) {

@@ -302,6 +302,8 @@ func TestNeeded(t *testing.T) {
 		{name: "a tokenizer in Python", has: "config.json merges.txt model.safetensors tokenization_dream.py tokenizer_config.json vocab.json", want: "config.json merges.txt model.safetensors tokenizer_config.json vocab.json"},
 		{name: "and as one file", has: "config.json merges.txt model.safetensors tokenizer.json vocab.json", want: "config.json model.safetensors tokenizer.json"},
 		{name: "ours", has: "model.onnx model.onnx_data mdmgen.manifest.json tokenizer.json tokenizer_config.json", want: "model.onnx model.onnx_data mdmgen.manifest.json tokenizer.json tokenizer_config.json"},
+		{name: "an adapter", has: "adapter_config.json adapter_model.safetensors", refused: "has an adapter"},
+		{name: "an adapter beside weights", ask: ":model.safetensors", has: "adapter_config.json config.json model.safetensors", refused: "has an adapter"},
 		{name: "no weights", has: "config.json model.gguf", refused: "has no supported weights"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
