@@ -48,6 +48,7 @@ func TestForeign(t *testing.T) {
 		{name: "static", facts: map[string]string{"mask_id": "6"}},
 		{name: "half", facts: facts},
 		{name: "two", facts: facts},
+		{name: "weights8", facts: facts},
 		{name: "bert", facts: facts, add: func(_, l int) float64 { return 1 + float64(l) }},
 		{name: "timed", facts: facts, sigma: []float64{0.5, 2}, add: func(b, _ int) float64 { return []float64{0.5, 2}[b] }},
 		// A network that ignores time gets zeros for σ.
@@ -146,5 +147,27 @@ func TestForeignRefused(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestApart asks for canvases of a network that quantises with one scale for a call: in a call of
+// several each has its own scale.
+func TestApart(t *testing.T) {
+	var told []string
+	opts := model.Options{Override: map[string]string{"mask_id": "6", "length": "9"}}
+	opts.Runtime.Log = func(line string) { told = append(told, line) }
+	m := reftest.Must(open(t, reftest.Data(t, "foreign", "scaled.onnx"), opts))(t)
+	ids, scales := []int64{6, 6, 1, 1, 0, 6}, []float64{2.0 / 255, 2.5 / 255, 2.25 / 255} // 2 positions each
+	got := reftest.Must(m.Logits(t.Context(), samplers.Call{IDs: ids, Positions: []int64{0, 1, 0}, Counts: []int{1, 1, 1}}))(t)
+	for i, row := range [][]float64{foreignTable(6), foreignTable(1), foreignTable(0)} {
+		for a, x := range row {
+			steps := float64(got[i*7+a]) / scales[i]
+			if math.Abs(steps-math.Round(steps)) > 1e-3 || math.Abs(float64(got[i*7+a])-x) > scales[i] {
+				t.Errorf("canvas %d, column %d: %v instead of %v, %v steps of its scale", i, a, got[i*7+a], x, steps)
+			}
+		}
+	}
+	if text := strings.Join(told, "\n"); !strings.Contains(text, "each text is asked by itself") {
+		t.Errorf("told %q", text)
 	}
 }

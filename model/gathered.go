@@ -70,16 +70,21 @@ func (n *foreign) Logits(ctx context.Context, c samplers.Call) ([]float32, error
 	}
 	rows, v := len(c.Counts), n.facts.Columns
 	batch := cmp.Or(n.batch, rows)
+	most := batch // canvases of a run that differ
+	if n.session.Description().Apart {
+		batch, most = max(n.batch, 1), 1
+	}
 	if err := checkRows(n.facts, max(batch*length, len(c.Positions))); err != nil {
 		return nil, err
 	}
 	n.out = grow(n.out, len(c.Positions)*v)
 	i := 0
-	for first := 0; first < rows; first += batch {
-		if err := n.run(ctx, c, first, batch, length); err != nil {
+	for first := 0; first < rows; first += most {
+		last := min(first+most, rows)
+		if err := n.run(ctx, c, first, last, batch, length); err != nil {
 			return nil, err
 		}
-		for r, k := range c.Counts[first:min(first+batch, rows)] {
+		for r, k := range c.Counts[first:last] {
 			for _, p := range c.Positions[i : i+k] {
 				at := r*length + int(p)
 				copy(n.out[i*v:(i+1)*v], n.full[at*v:])
@@ -90,10 +95,10 @@ func (n *foreign) Logits(ctx context.Context, c samplers.Call) ([]float32, error
 	return n.out, nil
 }
 
-// run computes the rows of batch canvases of a call, starting at first. Beyond the call's end it
-// repeats the last canvas.
-func (n *foreign) run(ctx context.Context, c samplers.Call, first, batch, length int) error {
-	row := func(r int) int { return min(first+r, len(c.Counts)-1) }
+// run computes the rows of canvases first, …, last−1 of a call, and repeats the last one until there
+// are batch.
+func (n *foreign) run(ctx context.Context, c samplers.Call, first, last, batch, length int) error {
+	row := func(r int) int { return min(first+r, last-1) }
 	shape := []int64{int64(batch), int64(length)}
 	n.in = append(n.in[:0], n.canvas.Tensor(shape, func(i int) int64 { return c.IDs[row(i/length)*length+i%length] }))
 	for _, p := range n.aside {

@@ -66,7 +66,8 @@ func (n *network) Keep(length int) samplers.Kept {
 // little on a CPU, since each computes much.
 const maxJoint = 256 << 20
 
-// parts makes a call as one, or as one per canvas if their keys and values exceed n.joint. It
+// parts makes a call as one, or as one per canvas if they must be apart or if their keys and values
+// exceed n.joint. It
 // passes each part to ask, with the range of its positions.
 func (n *network) parts(ctx context.Context, c samplers.Call, ask func(part samplers.Call, from, to int) error) error {
 	if n.past != nil && len(c.Kept) > 0 {
@@ -74,14 +75,17 @@ func (n *network) parts(ctx context.Context, c samplers.Call, ask func(part samp
 			return err
 		}
 	}
-	if len(c.Kept) < 2 || int64(len(c.Kept))*n.KeptBytes(c.Length()) <= n.joint {
+	if len(c.Counts) < 2 || !n.session.Description().Apart && int64(len(c.Kept))*n.KeptBytes(c.Length()) <= n.joint {
 		return ask(c, 0, len(c.Positions))
 	}
 	length, rows, from := c.Length(), len(c.Compute)/len(c.Counts), 0
 	for i, wanted := range c.Counts {
 		one := samplers.Call{
 			IDs: c.IDs[i*length : (i+1)*length], Positions: c.Positions[from : from+wanted], Counts: c.Counts[i : i+1],
-			Kept: c.Kept[i : i+1], Compute: c.Compute[i*rows : (i+1)*rows], Noisy: c.Noisy,
+			Compute: c.Compute[i*rows : (i+1)*rows], Noisy: c.Noisy,
+		}
+		if c.Kept != nil {
+			one.Kept = c.Kept[i : i+1]
 		}
 		if c.Sigma != nil {
 			one.Sigma = c.Sigma[i : i+1]

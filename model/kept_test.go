@@ -306,3 +306,22 @@ func TestKeepsNothing(t *testing.T) {
 		t.Errorf("a graph without inputs keeps %+v", k)
 	}
 }
+
+// TestApartParts checks that a network whose canvases must be apart gets each in a call of its own.
+func TestApartParts(t *testing.T) {
+	s, err := ort.Open(t.Context(), ort.Source{Path: reftest.Data(t, "foreign", "scaled.onnx")}, ort.Config{})
+	orttest.Opened(t, s, err)
+	n := &network{session: s, joint: maxJoint}
+	call := samplers.Call{IDs: []int64{1, 2, 3, 4}, Positions: []int64{0, 1, 1}, Counts: []int{2, 1}, Sigma: []float64{0.5, 2}}
+	var parts []samplers.Call
+	reftest.OK(t, n.parts(t.Context(), call, func(part samplers.Call, from, to int) error {
+		if !slices.Equal(part.Positions, call.Positions[from:to]) || part.Kept != nil {
+			t.Errorf("positions %d to %d of %+v", from, to, part)
+		}
+		parts = append(parts, part)
+		return nil
+	}))
+	if len(parts) != 2 || !slices.Equal(parts[0].IDs, []int64{1, 2}) || !slices.Equal(parts[1].IDs, []int64{3, 4}) || parts[1].Sigma[0] != 2 {
+		t.Errorf("parts are %+v", parts)
+	}
+}

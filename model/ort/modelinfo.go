@@ -17,7 +17,10 @@ type Description struct {
 	Metadata        map[string]string
 	// Weights are the element types of the constants, sorted.
 	Weights []string
-	loops   []operation
+	// Apart means that rows depend on all texts of a call, from which an operator takes the scale of
+	// its numbers: a text must be asked by itself.
+	Apart bool
+	loops []operation
 }
 
 // Describe reads the inputs, outputs and metadata of a model. It needs no runtime and skips the
@@ -109,7 +112,7 @@ func nodeList(nodes []operation) string {
 // random are the operators that draw random numbers: their rows differ from call to call.
 var random = []string{"RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Multinomial", "Bernoulli"}
 
-// checkNode rejects a node that draws at random, and records loops.
+// checkNode rejects a node that draws at random, and records loops and scales.
 func (d *Description) checkNode(n onnxpb.Node) error {
 	is := operation{n.Name, n.Operator}
 	if trains := n.Operator == "Dropout" && len(n.Inputs) > 2 && n.Inputs[2] != ""; trains || slices.Contains(random, n.Operator) {
@@ -118,5 +121,6 @@ func (d *Description) checkNode(n onnxpb.Node) error {
 	if n.Operator == "Loop" {
 		d.loops = append(d.loops, is)
 	}
+	d.Apart = d.Apart || strings.HasPrefix(n.Operator, "DynamicQuantize") // …Linear, …MatMul, …LSTM
 	return nil
 }

@@ -61,6 +61,9 @@ func Open(ctx context.Context, src Source, cfg Config) (*Session, error) {
 	if len(info.loops) > 0 {
 		cfg.Notify(fmt.Sprintf("%s: has %s: a call that takes longer than %v plus a second per position is cancelled", name, nodeList(info.loops), loopBase))
 	}
+	if info.Apart {
+		cfg.Notify(name + ": quantizes with one scale for all texts of a call, so each text is asked by itself")
+	}
 	s := &Session{info: info, library: lib, threads: cfg.threads()}
 	if err := s.open(src, cfg, device); err != nil {
 		var missing *library.MissingError
@@ -163,6 +166,9 @@ func (s *Session) configure(o *onnx.SessionOptions, src Source, profile string, 
 		"session.intra_op.spin_duration_us": "20",
 		"session.force_spinning_stop":       "1",
 		"session.inter_op.allow_spinning":   "0",
+		// The product with a matrix of int8 or int4, if the graph does not say how, is in float32.
+		// The runtime's default rounds the other factor to 8 bits, with logits off by 0.05.
+		"session.qdq_matmulnbits_accuracy_level": "0",
 	}
 	if src.Bytes != nil && src.ExternalDir != "" {
 		// The runtime rejects data whose real path is outside the folder.

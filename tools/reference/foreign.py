@@ -76,6 +76,20 @@ write("three", [helper.make_tensor_value_info("canvas", TensorProto.INT32, [3, "
     helper.make_node("Mul", ["rows", "n"], ["seen"]),
     helper.make_node("Add", ["seen", "u"], ["logits"]),
 ], ("logits", [3, "length", V]))
+# Quantised with one scale for the whole call.
+write("scaled", [ids(dynamic)], [
+    helper.make_node("Gather", ["table", "input_ids"], ["rows"]),
+    helper.make_node("DynamicQuantizeLinear", ["rows"], ["q", "scale", "zero"]),
+    helper.make_node("DequantizeLinear", ["q", "scale", "zero"], ["logits"]),
+], ("logits", dynamic + [V]))
+# A product with weights of 8 bits, which are the identity.
+write("weights8", [ids(dynamic)], [
+    helper.make_node("Constant", [], ["eye"], value=numpy_helper.from_array(np.eye(16, V, dtype=np.int8))),
+    helper.make_node("Constant", [], ["one"], value=numpy_helper.from_array(np.float32(1))),
+    helper.make_node("Gather", ["table", "input_ids"], ["rows"]),
+    helper.make_node("DequantizeLinear", ["eye", "one"], ["weights"]),
+    helper.make_node("MatMul", ["rows", "weights"], ["logits"]),
+], ("logits", dynamic + [V]), np.pad(TABLE, ((0, 0), (0, 9))))
 # Two inputs that may be the canvas.
 write("either", [ids(dynamic, "a"), ids(dynamic, "b")], [
     helper.make_node("Add", ["a", "b"], ["sum"]), helper.make_node("Gather", ["table", "sum"], ["logits"])], ("logits", dynamic + [V]))
