@@ -116,6 +116,19 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// TestApart scores texts with a network that quantises with one scale for a call: together they have
+// the scores that each has alone.
+func TestApart(t *testing.T) {
+	m := reftest.Must(open(t, reftest.Data(t, "foreign", "causal-scaled.onnx")))(t)
+	windows := []Window{{[]int{0, 1, 2, 3}, 1}, {[]int{26, 26}, 1}}
+	together := reftest.Must(m.LogProbs(t.Context(), windows))(t)
+	for i, w := range windows {
+		if alone := reftest.Must(m.LogProbs(t.Context(), []Window{w}))(t); !slices.Equal(alone[0], together[i]) {
+			t.Errorf("window %d: %v, alone %v", i, together[i], alone[0])
+		}
+	}
+}
+
 // TestMistakes checks windows that cannot be scored.
 func TestMistakes(t *testing.T) {
 	m := reftest.Must(open(t, reftest.Data(t, "foreign", "causal-static.onnx")))(t)

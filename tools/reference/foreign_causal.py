@@ -41,6 +41,13 @@ FLOAT, HALF, INT64, INT32, BOOL = TensorProto.FLOAT, TensorProto.FLOAT16, Tensor
 
 write("causal", [port("input_ids", INT64, ids)], bigram("logits"), [port("logits", FLOAT, ids + [V])])
 write("causal-static", [port("input_ids", INT64, [2, 8])], bigram("scores"), [port("scores", FLOAT, [2, 8, V])])
+# Quantised with one scale for the whole call.
+write("causal-scaled", [port("input_ids", INT64, ids)], [
+    helper.make_node("Gather", ["a", "input_ids"], ["exact"]),
+    helper.make_node("DynamicQuantizeLinear", ["exact"], ["q", "scale", "zero"]),
+    helper.make_node("DequantizeLinear", ["q", "scale", "zero"], ["rows"]),
+    helper.make_node("MatMul", ["rows", "b"], ["logits"]),
+], [port("logits", FLOAT, ids + [V])])
 
 # GPT-2 with a cache. position·C is added to the logits, (mask−1)·C too, and the past's sum times C.
 past = ["batch", 2, "past_sequence_length", 4]
