@@ -173,6 +173,7 @@ func TestParseConfigRefuses(t *testing.T) {
 		{"bert of no width", strings.Replace(bertText, `"hidden_size":768`, `"hidden_size":0`, 1), "hidden size is 0"},
 		{"uniform diffusion", strings.Replace(seddText, "absorb", "uniform", 1), `graph.type is "uniform"`},
 		{"another model.type", strings.Replace(seddText, `"ddit"`, `"dimamba"`, 1), `model.type is "dimamba"`},
+		{"another range of noise", strings.Replace(seddText, `"geometric"`, `"geometric","sigma_max":10`, 1), "noise is from 0.0001 to 10: only 1e-4 to 20"},
 		{"another schedule", strings.Replace(seddText, "geometric", "x y", 1), `noise.type is "x y"`},
 		{"too long", strings.Repeat(" ", maxConfig+1), "at most"},
 		{"two faults", flat(`"n_blocks":2,"n_heads":2`, `"n_blocks":0,"n_heads":3`), "; "},

@@ -61,7 +61,13 @@ func parseTree(p probe, family string) (Config, error) {
 	if s.In("graph").May("type", &graph) && graph != "" && graph != "absorb" {
 		return c, fmt.Errorf("graph.type is %q: uniform-state diffusion has no mask: only absorb is supported", graph)
 	}
-	s.In("noise").May("type", &c.Noise)
+	noise, low, high := s.In("noise"), 1e-4, 20.0
+	noise.May("type", &c.Noise)
+	noise.May("sigma_min", &low)
+	noise.May("sigma_max", &high)
+	if c.Noise == "geometric" && (low != 1e-4 || high != 20) {
+		return c, fmt.Errorf("noise is from %v to %v: only 1e-4 to 20 is supported", low, high)
+	}
 	s.Need("tokens", &c.MaskID)
 	m.Need("hidden_size", &c.Hidden)
 	m.Need("n_blocks", &c.Blocks)
