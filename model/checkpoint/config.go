@@ -1,7 +1,6 @@
 package checkpoint
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -106,11 +105,12 @@ func ParseConfig(text []byte) (Config, error) {
 	if err != nil {
 		return Config{}, err
 	}
-	var quantized struct {
-		Method string `json:"quant_method"`
-	}
-	if json.Unmarshal(p.keys["quantization_config"], &quantized) == nil && quantized.Method != "" {
-		return Config{}, fmt.Errorf("quantization_config: weights quantized by %q are not read: give the model before its quantization, which can be opened in int8 or int4", quantized.Method)
+	for _, key := range []string{"quantization_config", "quantization"} { // The latter is MLX's.
+		if o := p.root.In(key); len(o.Fields) > 0 {
+			method := "another program"
+			o.May("quant_method", &method)
+			return Config{}, fmt.Errorf("%s: weights quantized by %.60q are not read: give the model before its quantization, which can be opened in int8 or int4", key, method)
+		}
 	}
 	f, err := p.find()
 	if err != nil {

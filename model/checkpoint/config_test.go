@@ -113,6 +113,8 @@ func TestParseConfigRefuses(t *testing.T) {
 		{"another network", `{"model_type":"llada","hidden_dim":64}`, `model_type is "llada"`},
 		{"LLaMA", `{"model_type":"llama","hidden_size":64}`, `model_type is "llama"`},
 		{"quantized", flat(`{`, `{"quantization_config":{"bits":4,"quant_method":"gptq"},`), `weights quantized by "gptq"`},
+		{"quantized without a method", flat(`{`, `{"quantization_config":{"load_in_4bit":true},`), `weights quantized by "another program"`},
+		{"quantized by MLX", flat(`{`, `{"quantization":{"group_size":64,"bits":4},`), "quantization: weights quantized"},
 		{"keys missing", `{"model_type":"mdlm","hidden_dim":64,"n_heads":2}`, "missing: cond_dim, n_blocks, model_length, vocab_size"},
 		{"tree keys missing", `{"model":{"type":"ddit"}}`, "missing: tokens, model.hidden_size, model.n_blocks, model.n_heads, model.length, model.cond_dim"},
 		{"text for a number", flat(`64`, `"64"`), `field "hidden_dim": text instead of a whole number`},
