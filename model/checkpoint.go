@@ -43,7 +43,7 @@ func openCheckpoint(ctx context.Context, ref, path string, opts Options) (Model,
 	if err != nil {
 		return nil, err
 	}
-	if opts.Keeps = true; s.keeping() {
+	if opts.Keeps = true; keptShapeOf(s.Description()) == s.keeps {
 		return newNetwork(ref, s, nil), nil
 	}
 	return newNetwork(ref, s, func(ctx context.Context) (*ort.Session, error) {
@@ -64,9 +64,6 @@ type opened struct {
 	// unused names the tensors of the files that the network does not have.
 	unused []string
 }
-
-// keeping reports whether this graph keeps all keys and values that the network can.
-func (o opened) keeping() bool { return keptShapeOf(o.Description()) == o.keeps }
 
 // openGraph opens one graph of a checkpoint.
 func openGraph(ctx context.Context, ref, path string, opts Options) (opened, error) {

@@ -28,12 +28,12 @@ func OpenWords(open func() (*tokenize.Tokenizer, error)) *Words {
 			return nil, err
 		}
 		if words.Folder() == "" {
-			return nil, &NoTemplateError{fault.Advise("messages need a chat template, and the model has none: give the text as %v", prefix)}
+			return nil, &NoTemplateError{fault.Advise("messages need a chat template, and the model has none: give the text as %v", fault.Term{Name: "prefix"})}
 		}
 		t, err := chat.Open(words.Folder())
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			return nil, &NoTemplateError{fault.Advise("messages need a chat template: neither chat_template.jinja nor chat_template in tokenizer_config.json is in %s: give the text as %v", words.Folder(), prefix)}
+			return nil, &NoTemplateError{fault.Advise("messages need a chat template: neither chat_template.jinja nor chat_template in tokenizer_config.json is in %s: give the text as %v", words.Folder(), fault.Term{Name: "prefix"})}
 		case err == nil:
 			w.used.Store(t)
 		}
@@ -49,9 +49,6 @@ func WordsOf(t *tokenize.Tokenizer) *Words {
 	}
 	return OpenWords(func() (*tokenize.Tokenizer, error) { return t, nil })
 }
-
-// prefix is the field for texts that are no messages.
-var prefix = fault.Term{Name: "prefix"}
 
 // NoTemplateError is the error of messages for a model without a chat template.
 type NoTemplateError struct{ error }

@@ -73,11 +73,9 @@ func (x *exchange) job(r requests.Request, top int) (j job, err error) {
 
 // unfit returns the Refusal for the error of a request.
 func unfit(err error) error {
-	var wrong *requests.Error
-	if errors.As(err, &wrong) {
-		return invalid(wrong.Field, err)
-	}
-	return invalid("", fault.Spelled(err, func(fault.Term) string { return "the prompt of /v1/completions" }))
+	wrong := new(requests.Error)
+	_ = errors.As(err, &wrong) // else it has no field
+	return invalid(wrong.Field, fault.Spelled(err, func(fault.Term) string { return "the prompt of /v1/completions" }))
 }
 
 // tooMany returns the error for sampling fill positions in addition to the given ones.

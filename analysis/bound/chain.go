@@ -78,14 +78,10 @@ func Chain(ctx context.Context, m model.Model, e *likelihood.Evaluator, t likeli
 	out.note("q0 is the network's own left-to-right chain. KL(q0‖P_FHS), ε″ and the distances from q0 measure how inconsistent the network is between orders, not its error on a text.",
 		"TV(P_FHS, P_N) and KL(P_FHS‖P_N) measure only the cost of the sampler's grid; TV(q0, P_N) levels off at TV(q0, P_FHS).",
 		"Means of log-ratios and ratios over samples have heavy tails where laws are far apart; an interval reflects only the samples drawn.")
-	if len(fhs) > 0 && slices.ContainsFunc(cfg.Cases, masksStay) {
+	if len(fhs) > 0 && slices.ContainsFunc(cfg.Cases, func(c Case) bool { return c.Sampler.Left() > 0 }) {
 		out.note("If masks remain at the end, TV tends to 1−(1−p_M)^d as N grows, and KL to −d·log(1−p_M).")
 	}
 	return out.finish(), ended
-}
-
-func masksStay(c Case) bool {
-	return c.Sampler.Left() > 0
 }
 
 // theorem4 adds the statements about samples of q0; logs are their log-probabilities as drawn.

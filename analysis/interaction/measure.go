@@ -104,7 +104,7 @@ func Measure(ctx context.Context, net samplers.Network, canvas []int, cfg Config
 		for some := range slices.Chunk(all, together) {
 			var call samplers.Call
 			for _, s := range some {
-				call.Add(&spec, s.ids, samplers.AskRow{Positions: s.masked, Theta: s.theta()})
+				call.Add(&spec, s.ids, samplers.AskRow{Positions: s.masked, Theta: schedule.ThetaOf(min(float64(len(s.masked))/float64(s.d+1), s.spec.MostMasked()))})
 			}
 			rows, err := samplers.RowsOf(ctx, net, call)
 			if err != nil {
@@ -182,10 +182,6 @@ func newSequence(spec *samplers.Spec, categorical *draw.Categorical, canvas []in
 		s.sums[i], s.counts[i], s.distances[i] = make([]float64, n), make([]float64, n), make([]float64, n)
 	}
 	return s
-}
-
-func (s *sequence) theta() float64 {
-	return schedule.ThetaOf(min(float64(len(s.masked))/float64(s.d+1), s.spec.MostMasked()))
 }
 
 // take measures the effect of the last reveal and performs the next.

@@ -168,7 +168,8 @@ const maxCells = 32 << 20
 // window compares the rows of a window's canvases and returns both NELBOs in nats.
 func (c *comparison) window(ctx context.Context, t *likelihood.Target, index uint64) (nelbo [2]float64, err error) {
 	for s := range c.sums {
-		c.sums[s].next()
+		at := &c.sums[s]
+		at.kl, at.agree, at.rows = append(at.kl, 0), append(at.agree, 0), append(at.rows, 0)
 	}
 	asks := likelihood.Masks(t, c.cfg.Draws, c.cfg.Seed, index)
 	columns := c.sides[0].Facts().Columns

@@ -38,11 +38,6 @@ type sums struct {
 	greatest        float64
 }
 
-// next starts a window.
-func (s *sums) next() {
-	s.kl, s.agree, s.rows = append(s.kl, 0), append(s.agree, 0), append(s.rows, 0)
-}
-
 func (s *sums) add(x comparedRow) {
 	w := len(s.rows) - 1
 	s.rows[w]++

@@ -59,16 +59,14 @@ func Coded(err error) bool {
 // missing, one with a method Usage that the command line is at fault.
 func Code(err error) int {
 	var coded *Error
-	var missing interface{ Missing() }
-	var usage interface{ Usage() }
 	switch {
 	case err == nil:
 		return OK
 	case errors.As(err, &coded):
 		return coded.Code
-	case errors.As(err, &missing):
+	case errors.As(err, new(interface{ Missing() })):
 		return Missing
-	case errors.As(err, &usage):
+	case errors.As(err, new(interface{ Usage() })):
 		return Usage
 	case errors.Is(err, context.Canceled):
 		return Interrupt

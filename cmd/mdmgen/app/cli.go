@@ -134,10 +134,8 @@ func runApp(ctx context.Context, args []string, s kit.Streams) error {
 		return tools.Help(s.Out, app, cmd, help == "help-all")
 	}
 	kit.FlagsOf(cmd).Fill()
-	if cmd.Name != "merge" { // merge has the formats of the command whose parts it reads.
-		if err := kit.FormatByEnding(kit.FlagsOf(cmd)); err != nil {
-			return err
-		}
+	if err := kit.FormatByEnding(kit.FlagsOf(cmd)); err != nil {
+		return err
 	}
 	return fault.Spelled(app.RunContext(ctx, append([]string{app.Name, cmd.Name, "--"}, rest...)), kit.FlagsOf(cmd).Spell)
 }

@@ -18,19 +18,15 @@ func probe(path string) (version string, err error) {
 		return "", err
 	}
 	f.Close()
-	version = versionInName(path)
+	version = numbered.FindString(filepath.Base(resolveLinks(path)))
 	if version != "" && compareVersions(version, MinVersion) < 0 {
 		err = fmt.Errorf("it is version %s, but %s or newer is needed", version, MinVersion)
 	}
 	return version, err
 }
 
+// numbered matches the version in a library's file name.
 var numbered = regexp.MustCompile(`\d+\.\d+(?:\.\d+)?`)
-
-// versionInName returns the version in a library's file name, with links followed, or "".
-func versionInName(path string) string {
-	return numbered.FindString(filepath.Base(resolveLinks(path)))
-}
 
 // resolveLinks returns the target of a path once links are followed, or the path if they cannot be.
 func resolveLinks(path string) string {

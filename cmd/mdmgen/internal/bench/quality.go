@@ -46,9 +46,6 @@ func (q *qualities) close() {
 }
 
 func (q *qualities) has(part string) bool { return slices.Contains(q.parts, part) }
-func (q *qualities) needsIDs() bool {
-	return q.has(bench.PartText) || q.has(bench.PartNELBO) || q.has(bench.PartEvaluator)
-}
 
 // prepareQuality reads what --quality needs, once the model is open.
 func (r *benching) prepareQuality() (err error) {
@@ -219,11 +216,6 @@ func (r *benching) repeated(c *bench.Cell) (n int) {
 		}
 	}
 	return n
-}
-
-// judged reports whether a part of a cell has been measured.
-func (r *benching) judged(c *bench.Cell, part string) bool {
-	return slices.ContainsFunc(r.log.Quality, func(q bench.Quality) bool { return q.Cell == c.ID && q.Part == part })
 }
 
 func (r *benching) part(ctx context.Context, c *bench.Cell, part string) (bench.Quality, bool, error) {

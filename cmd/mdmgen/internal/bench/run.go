@@ -177,7 +177,7 @@ func (r *benching) repetitions(ctx context.Context) error {
 	deadline, _ := ctx.Deadline()
 	err := bench.Run(r.ctx, r.cells, bench.Config{
 		Repetitions: r.settings.Repetitions, Sequences: r.settings.Sequences, Warmup: r.settings.Warmup, Seed: r.settings.Seed,
-		Deadline: deadline, Keep: r.look.needsIDs(), KeepBytes: setup.KeepBytes(0), Done: r.log.Repetitions, Failed: r.failed,
+		Deadline: deadline, Keep: r.look.has(bench.PartText) || r.look.has(bench.PartNELBO) || r.look.has(bench.PartEvaluator), KeepBytes: setup.KeepBytes(0), Done: r.log.Repetitions, Failed: r.failed,
 		OnRepetition: func(rep bench.Repetition) error {
 			bar.Add(1)
 			r.log.Repetitions = append(r.log.Repetitions, rep)

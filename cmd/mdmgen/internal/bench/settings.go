@@ -100,14 +100,13 @@ func (r *benching) grid(ctx context.Context) ([]bench.Setting, error) {
 
 // leave omits a setting whose only fault is its cache. Any other fault is a usage error.
 func (r *benching) leave(s bench.Setting, spec samplers.Spec, wrong error) error {
-	why := s.ID() + ": " + fault.Plain(wrong)
 	bare := s.Options
 	bare.Cache = ""
 	_, unknown := cache.Parse(s.Options.Cache)
 	if _, err := catalog.New(bare, spec); s.Options.Cache == "" || unknown != nil || err != nil {
 		return r.all.Refuse("bench: "+s.ID(), wrong)
 	}
-	r.leftOut = append(r.leftOut, why)
+	r.leftOut = append(r.leftOut, s.ID()+": "+fault.Plain(wrong))
 	return nil
 }
 

@@ -84,7 +84,7 @@ func (k *Checkpoint) open() (err error) {
 			if refused := new(journal.RefusedError); errors.As(err, &refused) && refused.Line == 0 {
 				err = exit.Usagef("%w: give the same, name another file, or remove it", err)
 			}
-			err = kit.JournalError(k.flag, err)
+			err = fmt.Errorf("%s %w", k.flag, err)
 		}
 	}()
 	if k.j, err = journal.Open(k.path, k.schema); err != nil {
@@ -155,7 +155,10 @@ func (k *Checkpoint) keep(chunk int, result any, piece bool) error {
 	default:
 		err = k.j.Append(line{Chunk: &chunk, Result: data})
 	}
-	return kit.JournalError(k.flag, err)
+	if err != nil {
+		return fmt.Errorf("%s %w", k.flag, err)
+	}
+	return nil
 }
 
 // Pieces reads the kept pieces of an unfinished chunk into result.

@@ -44,22 +44,14 @@ type Use struct {
 }
 
 // Check parses --shard, and returns an error for flags that do not go with it.
-func (f *Flags) Check(s kit.Streams, all kit.Set, use Use) error {
-	if err := f.read(s, all, use); err != nil {
-		return err
-	}
-	for _, name := range use.Whole {
+func (f *Flags) Check(s kit.Streams, all kit.Set, use Use) (err error) {
+	for _, name := range append(use.Whole, "resume") {
 		if err := all.Exclude([2]string{"shard", name}); err != nil {
 			return err
 		}
 	}
-	return nil
-}
-
-// read parses --shard.
-func (f *Flags) read(s kit.Streams, all kit.Set, use Use) (err error) {
-	if err := all.Exclude([2]string{"shard", "resume"}); err != nil || f.shard == "" {
-		return err
+	if f.shard == "" {
+		return nil
 	}
 	text, from := f.shard, ""
 	if text == "auto" {
@@ -163,7 +155,7 @@ func (f *Flags) SeedOf(schema string, given *uint64, seed uint64) (uint64, error
 	case f.Resume != "":
 		j, err := journal.Open(f.Resume, schema)
 		if err != nil {
-			return seed, kit.JournalError("--resume", err)
+			return seed, fmt.Errorf("--resume %w", err)
 		}
 		defer j.Close()
 		_ = json.Unmarshal(j.Header(), &h) // Opening the file reports its faults.

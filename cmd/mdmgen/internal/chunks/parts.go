@@ -109,8 +109,9 @@ func (p *Parts) read(path string, force bool) (flaws []string, err error) {
 // accept returns an error if a part differs from the first in fields that must be equal, or in
 // others without force.
 func (p *Parts) accept(path string, unlike []string, force bool) error {
-	switch fatal := fatal(unlike); {
-	case fatal != nil:
+	fatal := slices.DeleteFunc(slices.Clone(unlike), func(name string) bool { return slices.Contains(forced, name) })
+	switch {
+	case len(fatal) > 0:
 		return exit.Usagef("merge: %s and %s are parts of two different runs, which differ in %s", p.files[0], path, strings.Join(fatal, ", "))
 	case len(unlike) > 0 && !force:
 		return exit.Usagef("merge: %s and %s were made with different values of %s, so their last bits may differ too: make one of them again, or give --force", p.files[0], path, strings.Join(unlike, ", "))
@@ -119,16 +120,6 @@ func (p *Parts) accept(path string, unlike []string, force bool) error {
 	slices.Sort(p.Mixture)
 	p.Mixture = slices.Compact(p.Mixture)
 	return nil
-}
-
-// fatal returns the fields that must be equal in parts of one run; nil for none.
-func fatal(unlike []string) (names []string) {
-	for _, name := range unlike {
-		if !slices.Contains(forced, name) {
-			names = append(names, name)
-		}
-	}
-	return names
 }
 
 // OtherVersion returns the error of a part with the layout of another version.

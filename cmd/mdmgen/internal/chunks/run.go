@@ -88,8 +88,8 @@ func (k *Checkpoint) finish(s kit.Streams) error {
 		return nil
 	}
 	if p := k.header.Part; !k.ended { // A part that was killed before it was renamed has a footer.
-		if err := kit.JournalError(k.flag, k.j.Append(line{End: &span{p.From, p.To}})); err != nil {
-			return err
+		if err := k.j.Append(line{End: &span{p.From, p.To}}); err != nil {
+			return fmt.Errorf("%s %w", k.flag, err)
 		}
 	}
 	if k.part == "" {

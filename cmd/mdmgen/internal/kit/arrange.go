@@ -80,7 +80,10 @@ func Arrange(cmd *cli.Command, args []string) (rest []string, help string, err e
 			f.typed = typed
 		}
 		if fault := f.Set(value); fault != nil && err == nil {
-			err = refused(typed, text, fault)
+			if text != "" {
+				typed = valued(typed, text)
+			}
+			err = exit.Usagef("%s: %w", typed, fault)
 		}
 	}
 	return rest, "", err

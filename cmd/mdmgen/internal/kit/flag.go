@@ -11,8 +11,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"mdmgen/internal/exit"
 )
 
 // Categories of flags in the help text.
@@ -222,11 +220,3 @@ func (f *Flag) Apply(set *flag.FlagSet) error {
 
 // String returns the form of the flag.
 func (f *Flag) String() string { return f.Form() }
-
-// refused returns the error for an invalid value of a flag.
-func refused(typed, text string, err error) error {
-	if text != "" {
-		typed = valued(typed, text)
-	}
-	return exit.Usagef("%s: %w", typed, err)
-}

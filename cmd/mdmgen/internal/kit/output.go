@@ -102,14 +102,6 @@ func OutputFlag(path *string) *Flag {
 // endings maps the extensions of files to formats.
 var endings = map[string]string{".md": "text", ".txt": "text", ".csv": "csv", ".json": "json", ".jsonl": "jsonl", ".ndjson": "jsonl", ".tex": "tex", ".svg": "svg", ".pdf": "pdf", ".html": "html"}
 
-// FormatOf returns the format in formats that the extension of path names, "" for none.
-func FormatOf(path string, formats []string) string {
-	if format := endings[strings.ToLower(filepath.Ext(path))]; slices.Contains(formats, format) {
-		return format
-	}
-	return ""
-}
-
 // FormatByEnding sets --format, if it is not given, by the extension of the file of -o; one of another
 // format is an error. It leaves a part alone (--shard): its file has the layout of parts.
 func FormatByEnding(all Set) error {
@@ -117,15 +109,15 @@ func FormatByEnding(all Set) error {
 	if format == nil || output == nil || all.Given("format") || all.Given("shard") {
 		return nil
 	}
-	word := endings[strings.ToLower(filepath.Ext(output.File()))]
-	if word == "" {
+	switch word := endings[strings.ToLower(filepath.Ext(output.File()))]; {
+	case word == "":
 		return nil
-	} else if !slices.Contains(format.Words, word) && all.Find(word) != nil {
+	case slices.Contains(format.Words, word):
+		return format.Set(word)
+	case all.Find(word) != nil:
 		return exit.Usagef("%s: has the format of --format: --%s FILE writes this one", output.with(output.File()), word)
-	} else if !slices.Contains(format.Words, word) {
-		return exit.Usagef("%s: is none of the formats %s: name a file of one, or give --format", output.with(output.File()), strings.Join(format.Words, ", "))
 	}
-	return format.Set(word)
+	return exit.Usagef("%s: is none of the formats %s: name a file of one, or give --format", output.with(output.File()), strings.Join(format.Words, ", "))
 }
 
 // Streaming reports whether flushed results can be read immediately.

@@ -3,7 +3,6 @@ package kit
 import (
 	"cmp"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -14,8 +13,6 @@ import (
 	"time"
 
 	"mdmgen/analysis/report"
-	"mdmgen/internal/exit"
-	"mdmgen/internal/journal"
 	"mdmgen/model"
 	"mdmgen/tokenize"
 )
@@ -122,17 +119,4 @@ func NewIdentity(schema string, p Provenance, seed uint64, settings any) Identit
 		p.Model = &o
 	}
 	return Identity{Schema: schema, Provenance: p, Seed: seed, Settings: settings}
-}
-
-// JournalError puts the flag before an error of the journal. A file of another run is a usage
-// error.
-func JournalError(flag string, err error) error {
-	var refused *journal.RefusedError
-	switch {
-	case err == nil:
-		return nil
-	case errors.As(err, &refused) && refused.Line == 0: // The file is of another run.
-		return exit.Usagef("%s %w", flag, err)
-	}
-	return fmt.Errorf("%s %w", flag, err)
 }

@@ -89,10 +89,8 @@ func merge(ctx context.Context, s kit.Streams, o *merging, paths []string) error
 		return chunks.OtherVersion(paths[0])
 	}
 	formats := kit.FlagsOf(s.App.Command(m.command)).Find("format").Words
-	if o.format == "" {
-		o.format = kit.FormatOf(o.output, formats)
-	} else if !slices.Contains(formats, o.format) {
-		return exit.Usagef("merge: --format %s: %s has %s", o.format, m.command, strings.Join(formats, ", "))
+	if o.format != "" && !slices.Contains(formats, o.format) {
+		return exit.Usagef("merge: the format %s: %s has %s", o.format, m.command, strings.Join(formats, ", "))
 	}
 	out, err := kit.NewResults(ctx, o.output, s.Out)
 	if err != nil {
