@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/sugarme/tokenizer/decoder"
@@ -57,6 +58,14 @@ func build(data []byte) (*Tokenizer, error) {
 		pre.split = splitBert
 		t.matched.model, t.plain.model, t.unknown = readWordPiece(m, v, barred)
 		t.decode = readWordPieceDecoder(root)
+	case "WordLevel":
+		pre.split = readWords(root)
+		t.unknown = None
+		if m.Has("unk_token") {
+			t.unknown = v.id(m.text("unk_token"))
+		}
+		t.matched.model, t.plain.model = wordLevel{v.ids, nil, t.unknown}, wordLevel{v.ids, barred, t.unknown}
+		t.decode = func(tokens []string) string { return strings.Join(tokens, "") }
 	}
 	plain := pre
 	t.plain.pre = &plain
@@ -68,7 +77,7 @@ func build(data []byte) (*Tokenizer, error) {
 	return t, root.Err()
 }
 
-// modelKind returns BPE or WordPiece, which old files do not state.
+// modelKind returns BPE, WordPiece or WordLevel. Old files do not state the first two.
 func modelKind(m section) string {
 	switch {
 	case m.Has("type"):
@@ -78,8 +87,8 @@ func modelKind(m section) string {
 		return "WordPiece"
 	}
 	kind := m.text("type")
-	if kind != "BPE" && kind != "WordPiece" {
-		m.fail("type", "%.80q is not supported: BPE and WordPiece are read", kind)
+	if kind != "BPE" && kind != "WordPiece" && kind != "WordLevel" {
+		m.fail("type", "%.80q is not supported: BPE, WordPiece and WordLevel are read", kind)
 	}
 	return kind
 }
@@ -175,6 +184,20 @@ func readSplit(s section) func(string) int {
 		s.fail("behavior", "%.80q, invert %v is not supported: Isolated, false is read", b, invert)
 	}
 	return scan
+}
+
+// readWords reads the Split before a WordLevel model, and checks that the decoder joins its tokens.
+func readWords(root section) splitter {
+	s := root.sub("pre_tokenizer")
+	re := wordExpressions[s.sub("pattern").text("Regex")]
+	if s.text("type") != "Split" || s.text("behavior") != "Removed" || !s.flag("invert") || re == nil {
+		s.fail("type", "before a WordLevel model only a Split is read that removes all but letters or the parts of a SMILES")
+		return nil
+	}
+	if kind := root.sub("decoder").text("type"); kind != "Fuse" {
+		root.fail("decoder.type", "%.80q after a WordLevel model: only Fuse is read", kind)
+	}
+	return splitMatches(re)
 }
 
 // readWordPieceDecoder reads the decoder after a WordPiece model.

@@ -34,6 +34,9 @@ func slow(dir string) (data []byte, path string, err error) {
 	folder := plainfile.Folder(dir)
 	at := func(name string) string { return filepath.Join(dir, name) }
 	merges, err := plainfile.ReadFS(folder, slowFiles[1], maxFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return words(dir)
+	}
 	if err != nil {
 		return nil, at(slowFiles[1]), err
 	}

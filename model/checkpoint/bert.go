@@ -11,17 +11,25 @@ var bertFamily = Family{
 	Models:  "BERT's masked language model (Devlin et al. 2019, arXiv 1810.04805), such as bert-base-uncased, as μ",
 	Checked: "outputs of transformers on a small random checkpoint",
 	classes: []string{"BertForMaskedLM"},
-	parse:   parseBERT,
+	// The class may be anybody's, or missing as in files of before 2020; the tensors show whether it
+	// has BERT's parts. Other heads beside the language model's are not used.
+	recognise: func(p probe) bool {
+		kind := p.word("model_type")
+		return kind == "bert" || kind == "" && p.has("num_attention_heads", "num_hidden_layers", "intermediate_size", "type_vocab_size", "vocab_size")
+	},
+	parse: parseBERT,
 	pins: []pin{{"hidden_act", `"gelu"`, true}, {"position_embedding_type", `"absolute"`, true},
-		{"tie_word_embeddings", "true", true}, {"is_decoder", "false", true}},
+		{"pruned_heads", "{}", true}, {"is_decoder", "false", true}},
 	ignored: []string{"pooler_*", "directionality", "output_past"},
-	naming:  naming{Network: Encoder, embedding: "bert.embeddings.word_embeddings.weight", parts: []string{"bert", "cls"}},
+	naming:  naming{Network: Encoder, embedding: "bert.embeddings.word_embeddings.weight", names: Names{Head: encoderHead}, parts: []string{"bert", "cls.predictions"}},
 	extra: map[string]string{
-		"cls.predictions.decoder.weight": "bert.embeddings.word_embeddings.weight", "cls.predictions.decoder.bias": "cls.predictions.bias",
+		"cls.predictions.decoder.bias": "cls.predictions.bias",
 		"bert.embeddings.position_ids": "", "bert.pooler.dense.weight": "", "bert.pooler.dense.bias": "",
-		"cls.seq_relationship.weight": "", "cls.seq_relationship.bias": "",
 	},
 }
+
+// encoderHead is the name of the last layer of an [Encoder] that does not share the embedding.
+const encoderHead = "cls.predictions.decoder"
 
 // parseBERT reads BERT's config.json. transformers omits the values that are the defaults of its
 // class, which are those of bert-base-uncased except for the vocabulary.
@@ -37,6 +45,7 @@ func parseBERT(p probe) (Config, error) {
 	s.May("type_vocab_size", &c.Types)
 	s.May("layer_norm_eps", &c.Epsilon)
 	s.May("mask_token_id", &c.MaskID)
+	s.May("tie_word_embeddings", &c.Tied)
 	c.Tokens = c.Columns
 	if err := s.Err(); err != nil {
 		return c, err
@@ -47,8 +56,8 @@ func parseBERT(p probe) (Config, error) {
 	return c, nil
 }
 
-// encoderTensors lists the parameters of an [Encoder], whose head is the embedding of the
-// vocabulary after a transform.
+// encoderTensors lists the parameters of an [Encoder], whose head is a transform and then, if it is
+// tied, the embedding of the vocabulary.
 func encoderTensors(c Config) (l layout) {
 	h := c.Hidden
 	norm := func(name string) {
@@ -73,5 +82,8 @@ func encoderTensors(c Config) (l layout) {
 	l.linear("cls.predictions.transform.dense", h, h, true)
 	norm("cls.predictions.transform.LayerNorm")
 	l.add("cls.predictions.bias", c.Columns)
+	if !c.Tied {
+		l.linear(encoderHead, c.Columns, h, false)
+	}
 	return l
 }

@@ -141,7 +141,7 @@ func (c *Checkpoint) open(file func(string) (*File, error), where string) (err e
 	c.digests = c.names
 	if noConfig == nil {
 		c.digests = append([]string{configName}, c.names...)
-		if err := c.findMask(); err != nil {
+		if err := cmp.Or(c.findMask(), c.findWords()); err != nil {
 			return fmt.Errorf("%s: %w", where, err)
 		}
 	}
@@ -244,7 +244,7 @@ func (c *Checkpoint) Undigested() facts.Facts {
 		TimeConditioned: c.Config.TimeConditioned, Output: facts.Logits,
 		ScaleBySigma: c.Config.ScaleBySigma, BlockSize: c.Config.BlockSize, Noise: c.Config.Noise, Shift: c.Config.Shift == Yes,
 		Parameters: c.Config.Parameters(), Dtype: string(c.dtype), Weights: string(c.weights),
-		Unstated: c.unstated(),
+		Frame: c.Config.Frame, Unstated: c.unstated(),
 	}
 	if c.Config.Family == SEDD {
 		f.Output = facts.LogScore
@@ -254,6 +254,7 @@ func (c *Checkpoint) Undigested() facts.Facts {
 			f.Padding = append(f.Padding, i)
 		}
 	}
+	f.Padding = append(f.Padding, c.Config.Special...)
 	return f
 }
 

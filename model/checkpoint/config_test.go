@@ -170,7 +170,6 @@ func TestParseConfigRefuses(t *testing.T) {
 		{"bert with another activation", strings.Replace(bertText, `"gelu"`, `"relu"`, 1), `hidden_act is "relu"`},
 		{"bert with relative positions", strings.Replace(bertText, `"absolute"`, `"relative_key"`, 1), `position_embedding_type is "relative_key"`},
 		{"bert as a decoder", strings.Replace(bertText, `{`, `{"is_decoder":true,`, 1), "is_decoder is true"},
-		{"bert with a head of its own", strings.Replace(bertText, `{`, `{"tie_word_embeddings":false,`, 1), "tie_word_embeddings is false"},
 		{"bert without segments", strings.Replace(bertText, `"type_vocab_size":2`, `"type_vocab_size":0`, 1), "type_vocab_size is 0"},
 		{"bert of no width", strings.Replace(bertText, `"hidden_size":768`, `"hidden_size":0`, 1), "hidden size is 0"},
 		{"uniform diffusion", strings.Replace(seddText, "absorb", "uniform", 1), `graph.type is "uniform"`},

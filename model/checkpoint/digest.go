@@ -11,8 +11,8 @@ import (
 	"mdmgen/internal/plainfile"
 )
 
-// Digest returns "sha256:…" of the config, the weights, and the name of the chosen set if a
-// trainer's file has two. It reads the files once, streaming, and checks that no element is NaN and
+// Digest returns "sha256:…" of the config, the weights, the name of the chosen set if a trainer's
+// file has two, and the special tokens. It reads the files once, streaming, and checks that no element is NaN and
 // that copies of tied parameters are equal to them; it reads nothing if Stamps remembers the
 // digest. Two checkpoints with the same digest are the same network, whatever their folders are
 // called. Reading stops when ctx is done.
@@ -22,6 +22,10 @@ func (c *Checkpoint) Digest(ctx context.Context) (string, error) {
 	if c.digest != "" {
 		return c.digest, nil
 	}
+	chosen := string(c.weights)
+	if c.Config.Special != nil {
+		chosen += fmt.Sprint(c.Config.MaskID, c.Config.Special, c.Config.Frame)
+	}
 	work := func(ctx context.Context) (string, error) {
 		if err := c.numbers(ctx); err != nil {
 			return "", err
@@ -30,8 +34,8 @@ func (c *Checkpoint) Digest(ctx context.Context) (string, error) {
 			return "", err
 		}
 		sum, err := c.sum(ctx)
-		if c.weights != "" && err == nil {
-			sum = fmt.Sprintf("%x", sha256.Sum256([]byte(sum+" "+string(c.weights))))
+		if chosen != "" && err == nil {
+			sum = fmt.Sprintf("%x", sha256.Sum256([]byte(sum+" "+chosen)))
 		}
 		return sum, err
 	}
@@ -47,7 +51,7 @@ func (c *Checkpoint) Digest(ctx context.Context) (string, error) {
 			}
 			paths = append(paths, path)
 		}
-		sum, err = c.Stamps.Digest(ctx, "checkpoint of sound numbers "+string(c.weights), paths, work)
+		sum, err = c.Stamps.Digest(ctx, "checkpoint of sound numbers "+chosen, paths, work)
 	}
 	if err != nil {
 		return "", fmt.Errorf("checkpoint: %s: %w", c.name, err)

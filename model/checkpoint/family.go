@@ -44,7 +44,7 @@ type Family struct {
 	ignored []string
 	// tree means that the network's keys are in the object "model", among others of a trainer.
 	tree bool
-	// extra is the result of [Config.extra] if the head has no name of its own.
+	// extra is the result of [Config.extra] without a tied head.
 	extra map[string]string
 }
 

@@ -49,6 +49,9 @@ func plainName(name string) string {
 	for _, wrapper := range []string{"module.", "model.", "backbone."} {
 		name = strings.TrimPrefix(name, wrapper)
 	}
+	if strings.HasPrefix(name, "embeddings.") || strings.HasPrefix(name, "encoder.layer.") || strings.HasPrefix(name, "pooler.") {
+		name = "bert." + name // a class that is BERT, not one that contains it
+	}
 	// The parameters of LayerNorm in files converted from TensorFlow.
 	for old, now := range map[string]string{".LayerNorm.gamma": ".LayerNorm.weight", ".LayerNorm.beta": ".LayerNorm.bias"} {
 		if stem, ok := strings.CutSuffix(name, old); ok {
@@ -66,8 +69,7 @@ func (c Config) ours(name string) bool {
 	if _, ok := c.extra()[name]; ok || f.Network != DDiT && strings.HasSuffix(name, "."+rotaryTable) {
 		return false
 	}
-	part, _, _ := strings.Cut(name, ".")
-	return slices.Contains(f.parts, part)
+	return slices.ContainsFunc(f.parts, func(part string) bool { return strings.HasPrefix(name+".", part+".") })
 }
 
 // extra returns the tensors in the network's parts that files may hold in addition to its
@@ -75,10 +77,12 @@ func (c Config) ours(name string) bool {
 // used.
 func (c Config) extra() map[string]string {
 	f := c.family()
-	if c.Tied && f.names.Head != "" {
-		return map[string]string{f.names.Head + ".weight": f.embedding}
+	if !c.Tied || f.names.Head == "" {
+		return f.extra
 	}
-	return f.extra
+	extra := map[string]string{f.names.Head + ".weight": f.embedding}
+	maps.Copy(extra, f.extra)
+	return extra
 }
 
 // RotaryFrequencies returns ω_j = base^(−2j/HeadSize), j < HeadSize/2, in radians per position. For

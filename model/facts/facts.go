@@ -72,8 +72,12 @@ type Facts struct {
 	// MaskID is the id of MASK on the canvas. It equals Columns if the network has no column for
 	// it.
 	MaskID int `json:"mask_id"`
-	// Padding lists the columns that are neither tokens nor MASK; their probability is always 0.
+	// Padding lists the columns that are neither tokens of texts nor MASK, such as padding and special
+	// tokens; their probability is always 0. Canvases may contain them.
 	Padding []int `json:"padding,omitempty"`
+	// Frame holds the id that stands before every text and the one after it (BERT's [CLS] and [SEP]);
+	// nil if there are none.
+	Frame []int `json:"frame,omitempty"`
 	// Length is the canvas length that the network was trained for, and the maximum that it
 	// accepts.
 	Length int `json:"length"`
@@ -196,6 +200,14 @@ func (f Facts) Validate() error {
 		if p < 0 || p >= f.Columns {
 			add("padding column %d: must be in 0..%d", p, f.Columns-1)
 			break
+		}
+	}
+	if n := len(f.Frame); n != 0 && n != 2 {
+		add("frame has %d ids: must be the one before a text and the one after it", n)
+	}
+	for _, id := range f.Frame {
+		if id < 0 || id >= f.Columns || id == f.MaskID {
+			add("frame has id %d: must be in 0..%d and not the mask", id, f.Columns-1)
 		}
 	}
 	if !slices.Contains(noises, f.Noise) {

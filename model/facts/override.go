@@ -30,7 +30,7 @@ func (f *Facts) Decode(data []byte) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	g := *f
-	g.Padding = slices.Clone(f.Padding) // a list is decoded over the existing one
+	g.Padding, g.Frame = slices.Clone(f.Padding), slices.Clone(f.Frame) // a list is decoded over the existing one
 	if err := d.Decode(&g); err != nil {
 		return fmt.Errorf("model facts: %w", plainjson.Plain(nil, err))
 	}

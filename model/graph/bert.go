@@ -53,7 +53,10 @@ func (d encoder) final(x string) string {
 }
 
 func (d encoder) head() (string, source, []float32) {
-	const name = "bert.embeddings.word_embeddings"
+	name := "bert.embeddings.word_embeddings"
+	if !d.c.Config.Tied {
+		name = d.c.Config.Names().Head
+	}
 	return name, whole(d.c.Tensor(name + ".weight")), vector(d.c, "cls.predictions.bias")
 }
 

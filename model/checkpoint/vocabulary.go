@@ -1,0 +1,69 @@
+package checkpoint
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+
+	"mdmgen/internal/plainfile"
+	"mdmgen/internal/plainjson"
+	"mdmgen/internal/wordlist"
+	"mdmgen/model/facts"
+)
+
+// findWords reads BERT's vocabulary, if there is one: the special tokens, which no text contains, the
+// two around every text, and the id of MASK if no other file has it.
+func (c *Checkpoint) findWords() error {
+	if c.Config.Network() != Encoder {
+		return nil
+	}
+	ids, name, err := c.words()
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	if id, ok := ids["[MASK]"]; ok && c.Config.MaskID == facts.Unknown {
+		c.Config.MaskID = id
+	}
+	for token, id := range ids {
+		if wordlist.Special(token) && id != c.Config.MaskID && 0 <= id && id < c.Config.Columns {
+			c.Config.Special = append(c.Config.Special, id)
+		}
+	}
+	slices.Sort(c.Config.Special)
+	for _, token := range []string{"[CLS]", "[SEP]"} {
+		if id, ok := ids[token]; ok && slices.Contains(c.Config.Special, id) {
+			c.Config.Frame = append(c.Config.Frame, id)
+		}
+	}
+	if len(c.Config.Frame) == 1 {
+		c.Config.Frame = nil
+	}
+	if err := c.Config.check(); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
+// words returns the ids of the tokens in tokenizer.json, or else in vocab.txt, and the file's name;
+// none if there is neither.
+func (c *Checkpoint) words() (map[string]int, string, error) {
+	var file struct {
+		Model struct {
+			Vocab map[string]int `json:"vocab"`
+		} `json:"model"`
+	}
+	name := "tokenizer.json"
+	text, err := plainfile.ReadFS(c.fsys, name, maxTokenizer)
+	if err == nil { // As package tokenize reads it.
+		err = plainjson.Plain(text, json.Unmarshal(text, &file))
+	}
+	ids := file.Model.Vocab
+	if errors.Is(err, fs.ErrNotExist) {
+		if ids, name, err = wordlist.Read(c.fsys, c.dir); errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+	}
+	return ids, name, err
+}
