@@ -21,7 +21,12 @@ type Canvas struct {
 	Prompt int
 	// Gaps are the named gaps of the template.
 	Gaps map[string]Gap
+	// Before and After are the numbers of tokens around the text that the network's frame adds.
+	Before, After int
 }
+
+// Inside returns the part of a canvas that is text.
+func (c Canvas) Inside(ids []int) []int { return ids[c.Before : len(ids)-c.After] }
 
 // Layout builds canvases by the rules of a model.
 type Layout struct {
@@ -163,9 +168,14 @@ func (l Layout) check(n int) error {
 	return nil
 }
 
-// fit builds the canvas of a template. Its length is l.Length; if that is the default, it is the
-// template's or, if that has a rest, the model's.
+// fit builds the canvas of a template, and puts the model's frame around it. Its length without that is
+// l.Length; if that is the default, it is the template's or, if that has a rest, the model's.
 func (l Layout) fit(pieces []piece) (c Canvas, err error) {
+	frame := l.Facts.Frame
+	if l.MaxLength > 0 {
+		frame = frame[:len(frame)/2] // The end of a canvas that grows is not known.
+	}
+	l.Facts.Length -= len(frame)
 	texts := make([][]int, len(pieces))
 	fixed, open, total := 0, 0, l.Length.Total
 	for i, p := range pieces {
@@ -209,7 +219,8 @@ func (l Layout) fit(pieces []piece) (c Canvas, err error) {
 	if fixed > total || open == 1 && fixed == total {
 		return c, wrong("length", fmt.Errorf("the given text and masks take %d of %d positions: nothing is left to sample; shorten them or raise the length", fixed, total))
 	}
-	c = Canvas{make([]int, 0, total), 0, make(map[string]Gap)}
+	c = Canvas{Tokens: make([]int, 0, total+len(frame)), Gaps: make(map[string]Gap), Before: min(len(frame), 1), After: len(frame) / 2}
+	c.Tokens = append(c.Tokens, frame[:c.Before]...)
 	for i, p := range pieces {
 		n := p.masks
 		if n == rest {
@@ -224,6 +235,7 @@ func (l Layout) fit(pieces []piece) (c Canvas, err error) {
 		}
 		c.Tokens = append(c.Tokens, slices.Repeat([]int{l.Facts.MaskID}, n)...)
 	}
+	c.Tokens = append(c.Tokens, frame[c.Before:]...)
 	return c, nil
 }
 

@@ -70,7 +70,9 @@ func (p Printer) Sample(j *Job, r samplers.Result) (Sample, error) {
 		}
 	}
 	if p.Words != nil {
-		ids, words := r.IDs[:p.told(j, r.IDs)], p.decoder(j)
+		given, ids, words := j.Inside(j.Tokens), j.Inside(r.IDs), p.decoder(j)
+		inside := len(ids)
+		ids = ids[:p.told(j, given, ids)]
 		t, err := text(words, ids[j.Prompt:], p.Mask)
 		if err != nil {
 			return s, fmt.Errorf("sample %d: %w", r.Index, err)
@@ -78,13 +80,13 @@ func (p Printer) Sample(j *Job, r samplers.Result) (Sample, error) {
 		s.Text = &t
 		if j.Prompt > 0 {
 			s.Filled = []string{t}
-		} else if s.Filled, err = filled(words, j.Tokens, ids, p.Mask); err != nil {
+		} else if s.Filled, err = filled(words, given, ids, p.Mask); err != nil {
 			return s, fmt.Errorf("sample %d: %w", r.Index, err)
 		}
-		if s.Filled == nil && len(ids) < len(r.IDs) { // The continuation is empty.
+		if s.Filled == nil && len(ids) < inside { // The continuation is empty.
 			s.Filled = []string{""}
 		}
-		if n := len(j.Tokens); len(s.Filled) == 1 && j.Tokens[n-1] == p.Mask {
+		if len(s.Filled) == 1 && given[len(given)-1] == p.Mask {
 			s.Continuation = &s.Filled[0]
 		}
 	}
@@ -93,12 +95,12 @@ func (p Printer) Sample(j *Job, r samplers.Result) (Sample, error) {
 
 // told returns how many positions of a canvas hold its text. The continuation of a text ends before
 // the first special token, as an answer does; any other canvas is text as a whole.
-func (p Printer) told(j *Job, ids []int) int {
-	from := slices.Index(j.Tokens, p.Mask)
-	if from < 0 || slices.ContainsFunc(j.Tokens[from:], func(id int) bool { return id != p.Mask }) {
+func (p Printer) told(j *Job, given, ids []int) int {
+	from := slices.Index(given, p.Mask)
+	if from < 0 || slices.ContainsFunc(given[from:], func(id int) bool { return id != p.Mask }) {
 		return len(ids)
 	}
-	if text, err := p.Words.DecodeText(j.Tokens[:from]); j.Prompt == 0 && (text == "" || err != nil) {
+	if text, err := p.Words.DecodeText(given[:from]); j.Prompt == 0 && (text == "" || err != nil) {
 		return len(ids)
 	}
 	return from + p.Words.End(ids[from:])

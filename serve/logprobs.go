@@ -40,19 +40,21 @@ const (
 // floor replaces the logarithm of 0, which JSON cannot represent.
 const floor = -9999
 
-// echo computes the log-probabilities of the given tokens of an answer.
-func (x *exchange) echo(a *answer) error {
+// echo computes the log-probabilities of the given tokens of an answer; the last tokens, after in
+// number, are not masked.
+func (x *exchange) echo(a *answer, after int) error {
 	e, free, err := x.evaluator(likelihood.Options{Blocks: true})
 	if err != nil {
 		return err
 	}
 	defer free()
 	target := likelihood.Whole(slices.Clone(a.ids))
-	clear(target.IDs[a.from:])                                                  // A target has a token at each masked position.
+	target.Free = target.Free[:len(a.ids)-after]
+	clear(target.IDs[a.from:len(target.Free)])                                  // A target has a token at each masked position.
 	asks, tops := make([]likelihood.Ask, a.from), make([][]draw.Scored, a.from) // Rows are read by several goroutines.
 	for l := range asks {
 		asks[l] = likelihood.Ask{Target: &target, Masked: target.Free[l:], Lambda: 1 - float64(l)/float64(len(a.ids)), LogMu: make([]float64, 1)}
-		if l > 0 || !e.Facts().Shift { // Nothing predicts the first token of a shifted network.
+		if l >= a.begin && (l > 0 || !e.Facts().Shift) { // Nothing predicts the first token of a shifted network.
 			asks[l].Wanted = target.Free[l : l+1]
 		}
 		if a.q.logprobs > 0 {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"reflect"
+	"slices"
 	"strconv"
 
 	"mdmgen/requests"
@@ -72,6 +73,12 @@ func (x *exchange) completion(q *CompletionRequest, r requests.Request, prompt g
 	if err != nil {
 		return job{}, err
 	}
+	frame := s.Model.Facts().Frame
+	if r.Options.MaxLength > 0 {
+		frame = frame[:len(frame)/2] // The end of a canvas that grows is not known.
+	}
+	first := min(len(frame), 1)
+	before, after = slices.Concat(frame[:first], before), slices.Concat(after, frame[first:])
 	fill, room := q.most, s.Model.Facts().Length-len(before)-len(after)
 	if s.Model.Facts().FixedLength {
 		fill = max(room, 1)
@@ -86,7 +93,9 @@ func (x *exchange) completion(q *CompletionRequest, r requests.Request, prompt g
 	for i := range after {
 		r.IDs[len(before)+fill+i] = &after[i]
 	}
-	return x.job(r, max(q.logprobs, 0))
+	j, err := x.job(r, max(q.logprobs, 0))
+	j.Before, j.After = first, len(frame)-first
+	return j, err
 }
 
 // maxPrompts is the maximum number of prompts in a request.

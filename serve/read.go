@@ -88,9 +88,9 @@ func (s *Server) score(x *exchange, q *ScoreRequest) (*ScoreAnswer, error) {
 	if err := cmp.Or(err, failed); err != nil {
 		return nil, err
 	}
-	target := likelihood.Whole(slices.Concat(before, ids))
+	facts := s.Model.Facts()
+	target, timed := likelihood.Framed(facts, slices.Concat(before, ids)), facts.TimeConditioned
 	target.Free = target.Free[len(before):]
-	timed := s.Model.Facts().TimeConditioned
 	exact := samplers.ValueOr(q.Exact, len(ids) <= fewExact && !timed && q.Draws == 0)
 	if exact && q.Draws != 0 {
 		return nil, refuse(http.StatusBadRequest, "draws", "draws are for an estimate, and exact for none: give one of them")

@@ -25,13 +25,14 @@ type answer struct {
 	edits              bool
 	first, block, last int
 
-	q        *common
-	words    *tokenize.Tokenizer
-	piece    func(int) string
-	from, to int    // the maximum end of the gap
-	given    string // the text before, for a completion
-	sent     int    // bytes of the text that were returned
-	begun    bool   // whether a chunk was returned
+	q     *common
+	words *tokenize.Tokenizer
+	piece func(int) string
+	// begin is the first position of text, to the maximum end of the gap.
+	begin, from, to int
+	given           string // the text before, for a completion
+	sent            int    // bytes of the text that were returned
+	begun           bool   // whether a chunk was returned
 	// text and reason are set at the end; tokens is the number of tokens in the text, and settled that
 	// of tokens that no later call changes.
 	text, reason    string
@@ -52,7 +53,7 @@ func (x *exchange) answers(q *common, j *job) ([]*answer, error) {
 	how, _ := catalog.Describe(set.Sampler)
 	a := answer{
 		ids: j.Tokens, mask: mask, edits: set.Correct != "" || how.Edits, block: cmp.Or(set.BlockLength, math.MaxInt),
-		q: q, words: words, piece: words.Piece(), from: slices.Index(j.Tokens, mask), to: math.MaxInt,
+		q: q, words: words, piece: words.Piece(), begin: j.Before, from: slices.Index(j.Tokens, mask), to: math.MaxInt,
 	}
 	if set.Correct != "" { // A correction follows the last block, and may change all tokens.
 		a.block = math.MaxInt
@@ -69,12 +70,12 @@ func (x *exchange) answers(q *common, j *job) ([]*answer, error) {
 		a.to = min(a.to, a.from+q.most)
 	}
 	if !q.chat {
-		a.given, err = words.Decode(j.Tokens[:a.from])
+		a.given, err = words.Decode(j.Tokens[a.begin:a.from])
 	}
 	if a.next = a.from; err == nil && q.logprobs >= 0 {
 		a.likely = make(map[int]TokenLogprob)
 		if q.echo {
-			a.next, err = 0, x.echo(&a)
+			a.next, err = a.begin, x.echo(&a, j.After)
 		}
 	}
 	all := make([]*answer, j.N)
@@ -166,7 +167,7 @@ func (a *answer) decode(n int) (string, error) {
 	if a.q.chat {
 		return a.words.Decode(a.ids[a.from:n])
 	}
-	whole, err := a.words.Decode(a.ids[:n])
+	whole, err := a.words.Decode(a.ids[a.begin:n])
 	if rest, ok := strings.CutPrefix(whole, a.given); ok || err != nil {
 		return rest, err
 	}

@@ -24,8 +24,10 @@ type Cut struct {
 	// Stride is the distance between the starts of two windows; 0 means the one that scores every
 	// token once. A smaller stride scores tokens several times.
 	Stride int
-	// BOS and EOS are put around each window, unless they are None.
+	// BOS and EOS are put around each window, unless they are None. They are scored, unless Given is
+	// set; Windows then have the EOS after what is scored.
 	BOS, EOS int
+	Given    bool
 	// DropTail omits a last window that is shorter than the others.
 	DropTail bool
 }
@@ -164,7 +166,7 @@ func (c Cut) window(piece []int, start, context int) Window {
 	out := make([]int, 0, len(piece)+2)
 	if c.BOS != None {
 		out = append(out, c.BOS)
-		if context > 0 {
+		if context > 0 || c.Given {
 			context++
 		}
 	}

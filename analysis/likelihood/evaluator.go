@@ -26,6 +26,14 @@ func Whole(ids []int) Target {
 	return Target{ids, InOrder(len(ids))}
 }
 
+// Framed is Whole of a text inside the network's frame, which is given.
+func Framed(f facts.Facts, ids []int) Target {
+	if f.Frame == nil {
+		return Whole(ids)
+	}
+	return Target{slices.Concat(f.Frame[:1], ids, f.Frame[1:]), InOrder(len(ids) + 1)[1:]}
+}
+
 // InOrder returns 0..d−1.
 func InOrder(d int) []int {
 	out := make([]int, d)
@@ -174,8 +182,8 @@ func (e *Evaluator) Check(t Target) error {
 		return fault.Errorf("likelihood", "position 0 is free: this network predicts position l from row l−1, so it must be context")
 	}
 	for l, id := range t.IDs {
-		if id < 0 || id >= e.facts.Columns || slices.Contains(e.excluded, id) {
-			return fault.Errorf("likelihood", "position %d: id %d is not a token of the model: ids are 0..%d without MASK and padding", l, id, e.facts.Columns-1)
+		if _, free := slices.BinarySearch(t.Free, l); id < 0 || id >= e.facts.Columns || id == e.facts.MaskID || free && slices.Contains(e.excluded, id) {
+			return fault.Errorf("likelihood", "position %d: id %d is not a token of the model: ids are 0..%d without MASK, padding and special tokens", l, id, e.facts.Columns-1)
 		}
 	}
 	for i, l := range t.Free {

@@ -43,8 +43,11 @@ type Checkpoint struct {
 	names   []string          // of the weight files
 	digests []string          // of the files in the digest, the config first
 	dtype   Dtype
-	mu      sync.Mutex
-	digest  string // "" until computed
+	// special are the ids of tokens that no text contains, frame those of the two around every text;
+	// nil if there are none.
+	special, frame []int
+	mu             sync.Mutex
+	digest         string // "" until computed
 }
 
 // Open opens a folder with config.json and weights, or a weight file next to config.json; a
@@ -244,7 +247,7 @@ func (c *Checkpoint) Undigested() facts.Facts {
 		TimeConditioned: c.Config.TimeConditioned, Output: facts.Logits,
 		ScaleBySigma: c.Config.ScaleBySigma, BlockSize: c.Config.BlockSize, Noise: c.Config.Noise, Shift: c.Config.Shift == Yes,
 		Parameters: c.Config.Parameters(), Dtype: string(c.dtype), Weights: string(c.weights),
-		Frame: c.Config.Frame, Unstated: c.unstated(),
+		Frame: c.frame, Unstated: c.unstated(),
 	}
 	if c.Config.Family == SEDD {
 		f.Output = facts.LogScore
@@ -254,7 +257,7 @@ func (c *Checkpoint) Undigested() facts.Facts {
 			f.Padding = append(f.Padding, i)
 		}
 	}
-	f.Padding = append(f.Padding, c.Config.Special...)
+	f.Padding = append(f.Padding, c.special...)
 	return f
 }
 

@@ -26,9 +26,6 @@ type Config struct {
 	Columns   int // rows of the vocabulary's embedding: tokens, MASK and padding
 	// Tokens is the number of ids if Columns is greater; the rest is padding.
 	Tokens int
-	// Special are the ids of tokens that no text contains, Frame those of the two around every text,
-	// nil if there are none. They follow from the vocabulary, not from config.json.
-	Special, Frame []int
 	// MaskID is the id of MASK, facts.Unknown if config.json has none.
 	MaskID int
 	// TimeConditioned means that the network reads σ; without it an MDLM network's conditioning is

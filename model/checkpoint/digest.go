@@ -23,8 +23,8 @@ func (c *Checkpoint) Digest(ctx context.Context) (string, error) {
 		return c.digest, nil
 	}
 	chosen := string(c.weights)
-	if c.Config.Special != nil {
-		chosen += fmt.Sprint(c.Config.MaskID, c.Config.Special, c.Config.Frame)
+	if c.special != nil {
+		chosen += fmt.Sprint(c.Config.MaskID, c.special, c.frame)
 	}
 	work := func(ctx context.Context) (string, error) {
 		if err := c.numbers(ctx); err != nil {

@@ -28,17 +28,13 @@ func (c *Checkpoint) findWords() error {
 	}
 	for token, id := range ids {
 		if wordlist.Special(token) && id != c.Config.MaskID && 0 <= id && id < c.Config.Columns {
-			c.Config.Special = append(c.Config.Special, id)
+			c.special = append(c.special, id)
 		}
 	}
-	slices.Sort(c.Config.Special)
-	for _, token := range []string{"[CLS]", "[SEP]"} {
-		if id, ok := ids[token]; ok && slices.Contains(c.Config.Special, id) {
-			c.Config.Frame = append(c.Config.Frame, id)
-		}
-	}
-	if len(c.Config.Frame) == 1 {
-		c.Config.Frame = nil
+	slices.Sort(c.special)
+	begin, ok := ids["[CLS]"]
+	if end, both := ids["[SEP]"]; ok && both {
+		c.frame = []int{begin, end}
 	}
 	if err := c.Config.check(); err != nil {
 		return fmt.Errorf("%s: %w", name, err)

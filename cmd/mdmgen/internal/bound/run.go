@@ -91,7 +91,7 @@ func (r *bounding) sampled(m model.Model, e *likelihood.Evaluator, cfg bound.Con
 	if f.FixedLength && r.cut.Length == 0 {
 		n = f.Length
 	}
-	if err := texts.CheckLength(n, f); err != nil {
+	if err := texts.CheckLength(n+len(f.Frame), f); err != nil {
 		return err
 	}
 	switch {
@@ -102,7 +102,7 @@ func (r *bounding) sampled(m model.Model, e *likelihood.Evaluator, cfg bound.Con
 	case f.Shift:
 		return exit.Usagef("--q0: the network predicts position l from row l−1, and has no row for the first position: give a text instead, with --context 1")
 	}
-	target := likelihood.Whole(make([]int, n))
+	target := likelihood.Framed(f, make([]int, n))
 	cfg.Draws = cmp.Or(r.draws, defaultWindows)
 	r.free = n
 	if err := r.fitting(e, n); err != nil {

@@ -180,7 +180,7 @@ func (g *generation) prepare() error {
 	s := g.builder.Record
 	s.N, s.Batch, s.Length, s.Seed, s.Device = g.n, g.batch(), g.Total, setup.SeedOr(g.sampler.Seed), g.model.DeviceOf(g.facts)
 	if g.input == "" {
-		s.Length = len(g.jobs[0].Tokens)
+		s.Length = len(g.jobs[0].Inside(g.jobs[0].Tokens))
 	}
 	s.Prefix, s.Suffix, s.Infill, s.Chat, s.Input = g.prefix, g.suffix, g.infill, g.chat, g.input
 	s.Negative, s.BadWords, s.MatchLaw, s.ChatTemplate = g.negative, g.badWords, g.matchLaw(), g.texts.Template()

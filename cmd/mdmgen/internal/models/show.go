@@ -88,6 +88,9 @@ func (d *shown) text() string {
 		length = "exactly"
 	}
 	row("length", "%s %d positions", length, f.Length)
+	if f.Frame != nil {
+		row("frame", "id %d before every text and %d after it", f.Frame[0], f.Frame[1])
+	}
 	row("noise", "%s", f.Noise)
 	row("time conditioned", "%t", f.TimeConditioned)
 	row("shifted", "%t", f.Shift)

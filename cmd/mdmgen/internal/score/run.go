@@ -71,6 +71,7 @@ func (r *scoring) prepare() (err error) {
 	}
 	r.sequence.survey = r.survey
 	r.overlaps, r.clustered = in.Cut.Overlaps(), in.Clustered()
+	r.cut.Frame = in.Frame
 	r.settings.Cutting = r.cut
 	r.settings.As, r.settings.Length, r.settings.Stride = in.Kind(), in.Cut.Length, in.Cut.Stride
 	r.fillSettings(r.evaluator.Draw(), sampler)
@@ -154,7 +155,7 @@ func (r *scoring) replays() bool {
 func (r *scoring) chunkSize() int {
 	most, rows := 1, chunkRows
 	for _, w := range r.survey.Shapes {
-		n := w.Length - w.From
+		n := w.Length - w.After - w.From
 		if together := r.evaluator.Together(w.Length, n); together == 1 {
 			rows = 1
 		} else {
@@ -216,7 +217,7 @@ var framed = map[likelihood.Form]string{likelihood.MDLM: "bos-eos", likelihood.R
 // end tokens, it adds none and does not join texts.
 func (r *scoring) follow() {
 	frame, joins := framed[r.protocol]
-	if !joins {
+	if !joins || r.facts.Frame != nil {
 		return
 	}
 	ends := false

@@ -34,14 +34,14 @@ const most = 1 << 20
 
 // Flags returns score's flags; length and limit are the defaults in the help.
 func (c *Cutting) Flags(length, limit string) kit.Set {
-	c.Frame, c.Tail = "none", "keep"
+	c.Frame, c.Tail = "own", "keep"
 	return kit.Set{
 		kit.Words(&c.As, kinds, kit.Flag{Name: "as", Category: kit.CatInput, Default: "by the file's name", Usage: "read the input as `KIND`: " + strings.Join(kinds, ", ")}),
 		kit.Bool(&c.Join, kit.Flag{Name: "join", Category: kit.CatInput, Usage: "join the texts, each followed by its end token, before cutting windows"}),
 		kit.Int(&c.Length, 1, most, kit.Flag{Name: "length", Category: kit.CatInput, Default: length, Usage: "cut windows of `N` tokens"}),
 		kit.Int(&c.Stride, 1, most, kit.Flag{Name: "stride", Category: kit.CatInput, Default: "every token once", Usage: "start a window every `N` tokens"}),
 		kit.Int(&c.Context, 0, most, kit.Flag{Name: "context", Category: kit.CatInput, Usage: "take the first `N` tokens of each window as context and score the rest; the start of a text is scored too, except for exact values and networks that need the first token"}),
-		kit.Words(&c.Frame, []string{"none", "bos-eos"}, kit.Flag{Name: "frame", Category: kit.CatInput, Usage: "put `FRAME` around each window: none, or bos-eos, two tokens that are also scored"}),
+		kit.Words(&c.Frame, []string{"own", "none", "bos-eos"}, kit.Flag{Name: "frame", Category: kit.CatInput, Usage: "put `FRAME` around each window: own, the model's, if it has one, which is given; none; or bos-eos, two tokens that are also scored"}),
 		kit.Words(&c.Tail, []string{"keep", "drop"}, kit.Flag{Name: "tail", Category: kit.CatInput, Usage: "treat a shorter last window by `HOW`: keep or drop"}),
 		kit.Int(&c.Limit, 1, most, kit.Flag{Name: "limit", Category: kit.CatInput, Default: limit, Usage: "use only the first `N` windows"}),
 	}
@@ -62,12 +62,17 @@ func (r *Reader) cut() (tokenize.Cut, error) {
 	case r.Length > 0:
 		cut.Length = r.Length
 	case r.Short && !r.Facts.FixedLength:
-		cut.Length = min(cut.Length, ExactLength+cut.Context)
+		cut.Length = min(cut.Length, ExactLength+cut.Context+len(r.Facts.Frame))
 	}
 	if err := CheckLength(cut.Length, r.Facts); err != nil {
 		return cut, err
 	}
-	if framed := r.Frame != "none"; framed || r.Join {
+	if own := r.Facts.Frame; r.Frame == "own" && own != nil {
+		cut.BOS, cut.EOS, cut.Given = own[0], own[1], true
+	} else if r.Frame == "own" {
+		r.Frame = "none"
+	}
+	if framed := r.Frame == "bos-eos"; framed || r.Join {
 		if r.Tokenizer == nil {
 			return cut, exit.Missingf("--frame and --join need a tokenizer, for its begin and end tokens; give one with --tokenizer")
 		}

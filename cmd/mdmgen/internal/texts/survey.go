@@ -40,14 +40,14 @@ type Survey struct {
 
 // Shape is the length and context that some windows share.
 type Shape struct {
-	// The positions From..Length are free; Length counts all.
-	From, Length int
+	// The positions from From on are free but for the last After; Length counts all.
+	From, After, Length int
 	// Windows is the number of windows of this shape; First is the index of the first.
 	Windows, First int
 }
 
 // Free lists the free positions.
-func (s Shape) Free() []int { return positions(s.From, s.Length) }
+func (s Shape) Free() []int { return positions(s.From, s.Length-s.After) }
 
 // Begins returns an error if a sampler cannot begin with a window of this shape, as with a prompt
 // before the free positions.
@@ -85,7 +85,7 @@ func (s *Survey) read() error {
 		defer func() { r.skip, r.mark = 0, nil }()
 	}
 	err := r.each(func(w Window) error {
-		shape := Shape{From: w.Free[0], Length: len(w.IDs)}
+		shape := Shape{From: w.Free[0], After: len(w.IDs) - 1 - w.Free[len(w.Free)-1], Length: len(w.IDs)}
 		i, ok := at[shape]
 		if !ok {
 			i = len(s.Shapes)

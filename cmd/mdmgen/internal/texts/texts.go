@@ -139,7 +139,11 @@ func (r *Reader) cutDocument(cut tokenize.Cut, d document, i int) error {
 			}
 			ids = append(ids, piece...)
 		}
-		return r.window(tokenize.Window{IDs: slices.Concat(d.context, ids), Context: len(d.context)}, i, d.line)
+		w := tokenize.Window{IDs: slices.Concat(d.context, ids), Context: len(d.context)}
+		if cut.Given {
+			w.IDs, w.Context = slices.Concat([]int{cut.BOS}, w.IDs, []int{cut.EOS}), w.Context+1
+		}
+		return r.window(w, i, d.line)
 	}
 	for w, err := range cut.StreamFrom(d.ids, d.start) {
 		if err == nil {
@@ -160,11 +164,15 @@ func (r *Reader) full() bool { return r.Limit > 0 && r.n >= r.Limit }
 
 // window calls take with a window, or returns an error if it cannot be scored.
 func (r *Reader) window(w tokenize.Window, doc, line int) error {
-	if len(w.IDs) == w.Context {
+	end := len(w.IDs)
+	if r.Cut.Given {
+		end-- // the frame's
+	}
+	if end == w.Context {
 		return nil
 	}
 	t := Window{Document: doc, Line: line, Start: w.Start, Bytes: -1, Words: -1}
-	t.IDs, t.Free = w.IDs, r.free(w.Context, len(w.IDs))
+	t.IDs, t.Free = w.IDs, r.free(w.Context, end)
 	var err error
 	if r.Facts.Shift && t.Free[0] == 0 {
 		err = exit.Usagef("the first token is scored, but this network predicts position l from row l−1 and has no row for it: give --context 1")
@@ -213,7 +221,7 @@ func (r *Reader) words(w tokenize.Window, doc int) (int, error) {
 
 // free lists the positions from..to. Successive windows of one shape share the list.
 func (r *Reader) free(from, to int) []int {
-	if len(r.last.IDs) == to && r.last.Free[0] == from {
+	if last := r.last.Free; len(last) == to-from && last[0] == from {
 		return r.last.Free
 	}
 	return positions(from, to)
