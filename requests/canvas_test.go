@@ -101,6 +101,36 @@ func TestInfill(t *testing.T) {
 	}
 }
 
+// The frame stands around every text; a length does not count it. The end of a canvas that grows is
+// not known, and ids are a whole canvas.
+func TestFrame(t *testing.T) {
+	framed := layout(t, 0)
+	framed.Facts.Frame = []int{'<', '>'}
+	growing := framed
+	growing.Block, growing.MaxLength = 2, 12
+	for _, c := range []struct {
+		layout       Layout
+		line, canvas string
+		inside       string
+	}{
+		{framed, `{"prefix":"ab","suffix":"c","length":5}`, "<ab__c>", "ab__c"},
+		{framed, `{"prefix":"ab"}`, "<ab________>", "ab________"},
+		{framed, `{"infill":["a",2,"b"]}`, "<a__b>", "a__b"},
+		{framed, `{"ids":[97,null,98]}`, "a_b", "a_b"},
+		{growing, `{"prefix":"ab"}`, "<ab__", "ab__"},
+	} {
+		got := reftest.Must(c.layout.Canvas(reftest.Must(Parse([]byte(c.line), 0))(t)))(t)
+		if show(got.Tokens) != c.canvas || show(got.Inside(got.Tokens)) != c.inside {
+			t.Errorf("%s: %s, inside %s", c.line, show(got.Tokens), show(got.Inside(got.Tokens)))
+		}
+	}
+	named := reftest.Must(framed.Canvas(reftest.Must(Parse([]byte(`{"infill":"a{{X:2}}"}`), 0))(t)))(t)
+	if named.Gaps["X"] != (Gap{2, 4}) {
+		t.Errorf("the gap is %+v", named.Gaps["X"])
+	}
+	reftest.Fails(t, reftest.Err(canvas(framed, `{"length":11}`)), "at most 10 positions")
+}
+
 func TestParse(t *testing.T) {
 	l := layout(t, 0)
 	for _, c := range []struct{ line, want string }{

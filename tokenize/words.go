@@ -66,10 +66,11 @@ func (m wordLevel) appendIDs(ids []int, word string) ([]int, error) {
 // word and each is one letter, or one part of a SMILES, these are the tokens of a text; else the text
 // is cut into words and these into pieces. Results are as for slow.
 func words(dir string) (data []byte, path string, err error) {
-	vocab, path, err := wordlist.Read(plainfile.Folder(dir), dir)
+	read, err := wordlist.Read(plainfile.Folder(dir), dir)
 	if err != nil {
-		return nil, path, err
+		return nil, read.Path, err
 	}
+	vocab := read.IDs
 	var c struct {
 		Class   string `json:"tokenizer_class"`
 		Lower   *bool  `json:"do_lower_case"`
@@ -85,7 +86,7 @@ func words(dir string) (data []byte, path string, err error) {
 		return nil, config, err
 	}
 	whole, letters, smiles, capitals := true, true, true, false
-	var added []map[string]any
+	added := []map[string]any{}
 	for _, token := range slices.SortedFunc(maps.Keys(vocab), func(a, b string) int { return vocab[a] - vocab[b] }) {
 		if wordlist.Special(token) {
 			if !strings.HasPrefix(token, "[unused") {
@@ -120,5 +121,5 @@ func words(dir string) (data []byte, path string, err error) {
 		file["decoder"] = map[string]any{"type": "WordPiece", "prefix": "##", "cleanup": true}
 	}
 	data, err = json.Marshal(file)
-	return data, path, err
+	return data, read.Path, err
 }

@@ -28,10 +28,8 @@ func Whole(ids []int) Target {
 
 // Framed is Whole of a text inside the network's frame, which is given.
 func Framed(f facts.Facts, ids []int) Target {
-	if f.Frame == nil {
-		return Whole(ids)
-	}
-	return Target{slices.Concat(f.Frame[:1], ids, f.Frame[1:]), InOrder(len(ids) + 1)[1:]}
+	from := len(f.Frame) / 2
+	return Target{f.Framed(ids), InOrder(len(ids) + from)[from:]}
 }
 
 // InOrder returns 0..d−1.

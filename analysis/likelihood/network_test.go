@@ -237,3 +237,33 @@ func TestAllColumns(t *testing.T) {
 		t.Errorf("%v nats over all columns, want %v; %v over tokens", nats[0], want, nats[1])
 	}
 }
+
+// TestFramed checks that special tokens are given, never scored: at any place the other tokens have all
+// of the probability.
+func TestFramed(t *testing.T) {
+	e := tiny(t, "bert-smiles")
+	f := e.Facts()
+	target := Framed(f, []int{8, 8, 14})
+	if !slices.Equal(target.IDs, []int{4, 8, 8, 14, 5}) || !slices.Equal(target.Free, []int{1, 2, 3}) {
+		t.Fatalf("the target is %+v", target)
+	}
+	reftest.OK(t, e.Check(target))
+	sum := 0.0
+	for id := range f.Columns {
+		target.IDs[2] = id
+		if err := e.Check(target); slices.Contains(f.Excluded(), id) {
+			reftest.Fails(t, err, "without MASK, padding and special tokens")
+			continue
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		ask := Ask{Target: &target, Masked: []int{1, 2}, Wanted: []int{2}, LogMu: make([]float64, 1)}
+		reftest.OK(t, e.Eval(t.Context(), []Ask{ask}))
+		sum += math.Exp(ask.LogMu[0])
+	}
+	if math.Abs(sum-1) > 1e-5 { // Rows are float32.
+		t.Errorf("the probabilities of text add up to %v", sum)
+	}
+	target.IDs[2], target.IDs[0] = 8, f.MaskID
+	reftest.Fails(t, e.Check(target), "position 0: id 6 is not a token")
+}

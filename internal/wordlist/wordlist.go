@@ -23,43 +23,54 @@ var special = regexp.MustCompile(`^\[(PAD|UNK|CLS|SEP|MASK|unused\d+)\]$`)
 // Special reports whether BERT uses a token for something other than text.
 func Special(token string) bool { return special.MatchString(token) }
 
-// Read returns the ids of the tokens in the vocab.txt of a folder. Python packages may keep it in the
-// folder that contains dir, whose vocab.txt is read if it has as many tokens as config.json says; dir
-// is "" for a folder that nothing contains. Of equal tokens the last counts, as for BERT's authors. The
-// error satisfies errors.Is(err, fs.ErrNotExist) if there is no file.
-func Read(folder fs.FS, dir string) (ids map[string]int, path string, err error) {
-	ids, _, err = read(folder)
+// Words are the tokens of a file.
+type Words struct {
+	IDs map[string]int
+	// Folder holds the file, whose path is Path.
+	Folder fs.FS
+	Path   string
+}
+
+// Read reads the vocab.txt of a folder. Python packages may keep it in the folder that contains dir,
+// whose vocab.txt is read if it has as many tokens as config.json says; dir is "" for a folder that
+// nothing contains. Of equal tokens the last counts, as for BERT's authors. The error satisfies
+// errors.Is(err, fs.ErrNotExist) if there is no file.
+func Read(folder fs.FS, dir string) (Words, error) {
+	w := Words{Folder: folder, Path: filepath.Join(dir, Name)}
+	_, err := w.read()
 	if !errors.Is(err, fs.ErrNotExist) || dir == "" {
-		return ids, filepath.Join(dir, Name), err
+		return w, err
 	}
 	var config struct {
 		Size int `json:"vocab_size"`
 	}
 	if text, cerr := plainfile.ReadFS(folder, "config.json", 1<<20); cerr != nil || plainjson.Unmarshal(text, &config) != nil {
-		return nil, Name, err
+		return w, err
 	}
 	above := filepath.Join(dir, "..")
-	ids, lines, err := read(plainfile.Folder(above))
+	w = Words{Folder: plainfile.Folder(above), Path: filepath.Join(above, Name)}
+	lines, err := w.read()
 	if err == nil && lines != config.Size {
-		ids, err = nil, fs.ErrNotExist // another model's
+		return Words{}, fs.ErrNotExist // another model's
 	}
-	return ids, filepath.Join(above, Name), err
+	return w, err
 }
 
-func read(folder fs.FS) (ids map[string]int, lines int, err error) {
-	text, err := plainfile.ReadFS(folder, Name, maxFile)
+// read returns the number of lines.
+func (w *Words) read() (lines int, err error) {
+	text, err := plainfile.ReadFS(w.Folder, Name, maxFile)
 	if err != nil {
-		return nil, 0, err
+		return 0, err
 	}
-	ids = make(map[string]int)
+	w.IDs = make(map[string]int)
 	for line := range strings.Lines(string(text)) {
 		if token := strings.TrimRight(line, "\r\n"); token != "" {
-			ids[token] = lines
+			w.IDs[token] = lines
 		}
 		lines++
 	}
-	if len(ids) == 0 {
-		return nil, 0, errors.New("has no tokens")
+	if len(w.IDs) == 0 {
+		return 0, errors.New("has no tokens")
 	}
-	return ids, lines, nil
+	return lines, nil
 }

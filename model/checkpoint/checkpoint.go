@@ -12,6 +12,7 @@ import (
 
 	"mdmgen/internal/plainfile"
 	"mdmgen/internal/stamp"
+	"mdmgen/internal/wordlist"
 	"mdmgen/model/facts"
 )
 
@@ -46,6 +47,7 @@ type Checkpoint struct {
 	// special are the ids of tokens that no text contains, frame those of the two around every text;
 	// nil if there are none.
 	special, frame []int
+	vocabulary     fs.FS // the folder of vocab.txt, nil if there is none
 	mu             sync.Mutex
 	digest         string // "" until computed
 }
@@ -214,6 +216,15 @@ func (c *Checkpoint) Name() string { return c.name }
 
 // FS returns the checkpoint's folder as a file system.
 func (c *Checkpoint) FS() fs.FS { return c.fsys }
+
+// Companions returns the folder of a file that goes with the weights: the checkpoint's, or for
+// vocab.txt one that may contain it.
+func (c *Checkpoint) Companions(name string) fs.FS {
+	if name == wordlist.Name && c.vocabulary != nil {
+		return c.vocabulary
+	}
+	return c.fsys
+}
 
 // Tensor returns a parameter by its plain name, such as "blocks.0.attn_qkv.weight". It panics for a
 // name that Config.Tensors does not yield; all names that it yields exist.

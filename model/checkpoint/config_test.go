@@ -52,7 +52,9 @@ func TestParseConfig(t *testing.T) {
 		Epsilon: 1e-6, RotaryBase: 1e6, HeadNorm: true, Tied: true}
 	each, both := qwen3, qwen3
 	each.KVHeads, both.QKVBias, both.OutBias = 16, true, true
-	bert := Config{Family: "bert", Hidden: 768, Blocks: 12, Heads: 12, Inner: 3072, Length: 512, Columns: 30522, Tokens: 30522, MaskID: facts.Unknown, Noise: "loglinear", Epsilon: 1e-12, Tied: true, Types: 2}
+	untied := Config{Family: "bert", Hidden: 768, Blocks: 12, Heads: 12, Inner: 3072, Length: 512, Columns: 30522, Tokens: 30522, MaskID: facts.Unknown, Noise: "loglinear", Epsilon: 1e-12, Types: 2}
+	bert := untied
+	bert.Tied = true
 	for _, c := range []struct {
 		name, text string
 		want       Config
@@ -79,6 +81,9 @@ func TestParseConfig(t *testing.T) {
 		{"qwen3 with keys of each head", strings.Replace(qwen3Text, `"num_key_value_heads":8`, `"num_key_value_heads":null`, 1), each},
 		{"qwen3 with biases", strings.Replace(qwen3Text, `"attention_bias":false`, `"attention_bias":true`, 1), both},
 		{"bert", bertText, bert},
+		{"bert of another's class", strings.Replace(bertText, "BertForMaskedLM", "AntiBERTy", 1), bert},
+		{"bert of before 2020", strings.Replace(bertText, `"architectures":["BertForMaskedLM"],"model_type":"bert",`, `"pruned_heads":{},`, 1), bert},
+		{"bert with a head of its own", strings.Replace(bertText, `{`, `{"tie_word_embeddings":false,`, 1), untied},
 		{"bert without what is as in its class", `{"architectures":["BertForMaskedLM"],"vocab_size":30522}`, bert},
 		{"mdlm", flatText, flat},
 		{"mdlm without model_type", strings.Replace(flatText, `"model_type":"mdlm",`, "", 1), flat},
@@ -170,6 +175,9 @@ func TestParseConfigRefuses(t *testing.T) {
 		{"bert with another activation", strings.Replace(bertText, `"gelu"`, `"relu"`, 1), `hidden_act is "relu"`},
 		{"bert with relative positions", strings.Replace(bertText, `"absolute"`, `"relative_key"`, 1), `position_embedding_type is "relative_key"`},
 		{"bert as a decoder", strings.Replace(bertText, `{`, `{"is_decoder":true,`, 1), "is_decoder is true"},
+		{"bert without some heads", strings.Replace(bertText, `{`, `{"pruned_heads":{"0":[1]},`, 1), "pruned_heads is"},
+		{"neither a class nor BERT's keys", `{"vocab_size":9,"num_attention_heads":2}`, "neither architectures nor auto_map"},
+		{"another type with BERT's keys", strings.NewReplacer("BertForMaskedLM", "X", `"model_type":"bert"`, `"model_type":"rembert"`).Replace(bertText), "its class is"},
 		{"bert without segments", strings.Replace(bertText, `"type_vocab_size":2`, `"type_vocab_size":0`, 1), "type_vocab_size is 0"},
 		{"bert of no width", strings.Replace(bertText, `"hidden_size":768`, `"hidden_size":0`, 1), "hidden size is 0"},
 		{"uniform diffusion", strings.Replace(seddText, "absorb", "uniform", 1), `graph.type is "uniform"`},

@@ -1,6 +1,7 @@
 package checkpoint_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -111,4 +112,39 @@ func TestTiedHead(t *testing.T) {
 	small["config.json"] = untied["config.json"]
 	_, err = checkpoint.OpenFS(small, "untied")
 	refuses(t, "no head", err, "missing: transformer.ff_out.weight")
+}
+
+// BERT's vocabulary gives the mask, the special tokens and the frame, all of which count in the digest.
+func TestVocabulary(t *testing.T) {
+	const config = `{"hidden_size":4,"num_hidden_layers":1,"num_attention_heads":2,"intermediate_size":3,"max_position_embeddings":8,"type_vocab_size":2,"vocab_size":8}`
+	none := factsOf(t, checkpointtest.Folder(config, "", checkpoint.F32, 1))
+	if none.Family != "bert" || none.MaskID != facts.Unknown || none.Padding != nil || none.Frame != nil {
+		t.Errorf("without a vocabulary: %+v", none)
+	}
+	digests := map[string]bool{none.Digest: true}
+	for _, c := range []struct {
+		file, text     string
+		mask           int
+		special, frame []int
+	}{
+		{"vocab.txt", "[PAD]\n[unused7]\na\n[CLS]\n[SEP]\n[MASK]\n[a]\n[UNK]\n", 5, []int{0, 1, 3, 4, 7}, []int{3, 4}},
+		{"vocab.txt", "[PAD]\r\na\r\n[SEP]\r\n[MASK]", 3, []int{0, 2}, nil},
+		{"vocab.txt", "a\nb\n", facts.Unknown, nil, nil},
+		{"tokenizer.json", `{"model":{"vocab":{"[CLS]":6,"[SEP]":2,"[MASK]":1,"a":0}}}`, 1, []int{2, 6}, []int{6, 2}},
+		{"tokenizer.json", `{"model":{"vocab":{}},"added_tokens":[{"id":7,"content":"[MASK]"}]}`, 7, nil, nil},
+	} {
+		f := checkpointtest.Folder(config, "", checkpoint.F32, 1)
+		f[c.file] = &fstest.MapFile{Data: []byte(c.text)}
+		got := factsOf(t, f)
+		if got.MaskID != c.mask || !slices.Equal(got.Padding, c.special) || !slices.Equal(got.Frame, c.frame) {
+			t.Errorf("%s %q: mask %d, special %v, frame %v", c.file, c.text, got.MaskID, got.Padding, got.Frame)
+		}
+		if seen := digests[got.Digest]; seen != (c.mask == facts.Unknown) {
+			t.Errorf("%s %q: the digest is that of another: %t", c.file, c.text, seen)
+		}
+		digests[got.Digest] = true
+	}
+	f := checkpointtest.Folder(config, "", checkpoint.F32, 1)
+	f["vocab.txt"] = &fstest.MapFile{Data: []byte(strings.Repeat("a\n", 9) + "[MASK]")}
+	reftest.Fails(t, reftest.Err(checkpoint.OpenFS(f, "tiny")), "vocab.txt: mask id is 9: must be in 0..7")
 }

@@ -55,11 +55,13 @@ func (c *Checkpoint) words() (map[string]int, string, error) {
 	if err == nil { // As package tokenize reads it.
 		err = plainjson.Plain(text, json.Unmarshal(text, &file))
 	}
-	ids := file.Model.Vocab
-	if errors.Is(err, fs.ErrNotExist) {
-		if ids, name, err = wordlist.Read(c.fsys, c.dir); errors.Is(err, fs.ErrNotExist) {
-			err = nil
-		}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return file.Model.Vocab, name, err
 	}
-	return ids, name, err
+	read, err := wordlist.Read(c.fsys, c.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, "", nil
+	}
+	c.vocabulary = read.Folder
+	return read.IDs, read.Path, err
 }

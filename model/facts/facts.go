@@ -138,6 +138,14 @@ func (f Facts) Excluded() []int {
 	return slices.Compact(x)
 }
 
+// Framed returns ids with the frame around them, ids itself if there is none.
+func (f Facts) Framed(ids []int) []int {
+	if f.Frame == nil {
+		return ids
+	}
+	return slices.Concat(f.Frame[:1], ids, f.Frame[1:])
+}
+
 // Plain turns any text into a name: one line of at most 200 bytes.
 func Plain(s string) string {
 	s = strings.Map(func(r rune) rune {

@@ -24,6 +24,7 @@ var golden = []struct {
 	{"mdlm", goldenLimit}, {"mdlm-timecond", goldenLimit}, {"radd", goldenLimit}, {"sedd", goldenLimit}, {"sedd-noscale", goldenLimit},
 	{"llada", 4e-5}, {"llada-gqa-bf16", 4e-5}, {"dream", goldenLimit}, {"dream-tied-fp16", goldenLimit},
 	{"qwen2", goldenLimit}, {"qwen3", goldenLimit}, {"bert", goldenLimit},
+	{"bert-letters/model", goldenLimit}, {"bert-smiles", goldenLimit}, {"bert-words", goldenLimit},
 }
 
 // goldenCase is a call with its logits at all positions.
@@ -90,7 +91,7 @@ func goldenLogits(t *testing.T, name string, limit float64) {
 	}
 	if CanRefer(c) {
 		sessions["in place"] = built(t, c, Options{inPlace: 1})
-	} else if c.Dtype() == checkpoint.F32 {
+	} else if c.Dtype() == checkpoint.F32 && name != "bert-smiles" { // torch before 1.6 did not align weights
 		t.Error("F32 weights on disk cannot be referred to")
 	}
 	for where, s := range sessions {

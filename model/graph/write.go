@@ -17,6 +17,7 @@ import (
 
 	"mdmgen/internal/plainfile"
 	"mdmgen/internal/sysinfo"
+	"mdmgen/internal/wordlist"
 	"mdmgen/model/checkpoint"
 	"mdmgen/model/facts"
 )
@@ -39,7 +40,7 @@ var companions = []struct {
 	name  string
 	limit int64
 }{
-	{"config.json", 16 << 20}, {"tokenizer.json", 256 << 20}, {"tokenizer_config.json", 16 << 20}, {"vocab.json", 256 << 20}, {"merges.txt", 256 << 20},
+	{"config.json", 16 << 20}, {"tokenizer.json", 256 << 20}, {"tokenizer_config.json", 16 << 20}, {"vocab.json", 256 << 20}, {"merges.txt", 256 << 20}, {wordlist.Name, 64 << 20},
 	{"special_tokens_map.json", 16 << 20}, {"added_tokens.json", 16 << 20}, {"chat_template.jinja", 1 << 20},
 }
 
@@ -86,7 +87,7 @@ func writeFiles(ctx context.Context, c *checkpoint.Checkpoint, o Options, dir st
 	err = m.create(ctx, dir, DataFile, func(w io.Writer) error { return writeData(w, outside) })
 	for _, x := range companions {
 		if err == nil {
-			err = m.copy(ctx, c.FS(), dir, x.name, x.limit)
+			err = m.copy(ctx, c.Companions(x.name), dir, x.name, x.limit)
 		}
 	}
 	if err == nil && f.BlockSize == 0 {

@@ -33,7 +33,7 @@ type File struct {
 var (
 	// tokenizerFiles go with a vocabulary, which is one file, or several for a tokenizer in Python.
 	tokenizerFiles = []string{"tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "chat_template.jinja"}
-	vocabularies   = [][]string{{"tokenizer.json"}, {"vocab.json", "merges.txt"}}
+	vocabularies   = [][]string{{"tokenizer.json"}, {"vocab.json", "merges.txt"}, {"vocab.txt"}}
 	modelFiles     = []string{"config.json", "generation_config.json"}
 	// weights are the names of weights in one file, and of the indices of sharded ones, best first.
 	weights = []struct{ file, index string }{

@@ -13,7 +13,7 @@ import (
 
 // blank returns the canvas of --length masks.
 func (o *options) blank(f model.Facts) ([]int, error) {
-	length := cmp.Or(o.length, f.Length)
+	length := cmp.Or(o.length, f.Length-len(f.Frame))
 	if f.Shift {
 		return nil, exit.Usagef("schedule: the network predicts position l from row l−1, and has no row for the first: `mdmgen bound TEXT --context 1` has certificates after a first token")
 	}

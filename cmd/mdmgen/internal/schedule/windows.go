@@ -78,7 +78,7 @@ func (o *options) windows(ctx context.Context, s kit.Streams) error {
 	return o.onCanvas(ctx, s, func(out *kit.Output, m model.Model, canvas []int) error {
 		r := Windows{Schema: windowsSchema, Provenance: kit.NewProvenance(m, nil), Meaning: windowsMeaning, Target: o.klPerToken, Positions: len(canvas)}
 		for _, t := range candidates(len(canvas)) {
-			cell, err := bench.NewCell(bench.Setting{Options: catalog.Options{Sampler: "fhs", Cache: t.Cache}}, m, canvas, windowTexts)
+			cell, err := bench.NewCell(bench.Setting{Options: catalog.Options{Sampler: "fhs", Cache: t.Cache}}, m, m.Facts().Framed(canvas), windowTexts)
 			if err != nil {
 				return o.all.Refuse("schedule", err)
 			}

@@ -96,7 +96,7 @@ func WeightsFlag(w *checkpoint.Weights) *kit.Flag {
 // FactsFlag returns the flag that overrides facts.
 func FactsFlag(list *[]string) *kit.Flag {
 	return kit.Texts(list, kit.Flag{Name: "fact", Category: kit.CatGeneral,
-		Usage: "change a fact of the model, `KEY=VALUE` (mask_id, length, columns, padding, noise, time_conditioned, output, shift, input, block_size, name); may be repeated"})
+		Usage: "change a fact of the model, `KEY=VALUE` (mask_id, length, columns, padding, frame, noise, time_conditioned, output, shift, input, block_size, name); may be repeated"})
 }
 
 // DtypeFlag returns a flag that selects the type of weights.

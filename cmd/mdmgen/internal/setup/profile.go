@@ -144,9 +144,10 @@ func measureShort(ctx context.Context, s kit.Streams, m model.Model) (*interacti
 	if !f.FixedLength {
 		d = min(d, shortPositions)
 	}
+	d -= len(f.Frame)
 	bar := kit.NewBar(s, min(d, shortCalls), "measuring interactions", "calls")
 	defer bar.Clear()
-	in, err := interaction.Measure(ctx, m, slices.Repeat([]int{f.MaskID}, d), interaction.Config{Sequences: shortSequences, Calls: shortCalls, Seed: shortSeed, OnCall: func() { bar.Add(1) }})
+	in, err := interaction.Measure(ctx, m, f.Framed(slices.Repeat([]int{f.MaskID}, d)), interaction.Config{Sequences: shortSequences, Calls: shortCalls, Seed: shortSeed, OnCall: func() { bar.Add(1) }})
 	if err != nil {
 		return nil, fmt.Errorf("interactions: %w", fault.WithoutName(err))
 	}
