@@ -10,11 +10,16 @@ bert-smiles as rxnfp: neither class nor model_type, a torch file of before 1.6, 
 of a SMILES; bert-words: no prefix "bert.", a head of its own, pieces of words in lower case. All weights are
 random. golden.safetensors is as that of checkpoints.py, in float64; tokens.json has texts with their ids,
 without [CLS] and [SEP].
+
+    venv/bin/python tools/reference/oldbert.py FOLDER FILE
+
+writes transformers' float64 rows of a published folder instead, for `mdmgen verify FOLDER --golden FILE`.
 """
 
 import json
 import pathlib
 import re
+import sys
 
 import torch
 import transformers
@@ -98,4 +103,23 @@ def main():
         print(name, f"floor {floor:.2g}, deviation {tensors['logits.0'].std().item():.2f}", told)
 
 
-main()
+def published(folder, file):
+    keys = json.loads((folder / "config.json").read_text())
+    config = transformers.BertConfig(**{k: v for k, v in keys.items() if k != "architectures"}, attn_implementation="eager")
+    model = transformers.BertForMaskedLM(config).eval()
+    lacks = model.load_state_dict(torch.load(folder / "pytorch_model.bin", map_location="cpu", weights_only=True), strict=False)
+    assert set(lacks.missing_keys) <= {"cls.predictions.decoder.bias"}, lacks.missing_keys  # cls.predictions.bias by another name
+    model.tie_weights()
+    model, g, tensors = model.double(), torch.Generator().manual_seed(1), {}
+    for i, n in enumerate([3, 12, 120, config.max_position_embeddings]):
+        ids = torch.randint(config.vocab_size, (1, n), generator=g)
+        with torch.no_grad():
+            tensors[f"logits.{i}"] = model(input_ids=ids, attention_mask=torch.ones_like(ids)).logits.float().contiguous()
+        tensors[f"input_ids.{i}"] = ids
+    save_file(tensors, file)
+
+
+if len(sys.argv) == 3:
+    published(pathlib.Path(sys.argv[1]), sys.argv[2])
+else:
+    main()
