@@ -19,12 +19,12 @@ var bertFamily = Family{
 	},
 	parse: parseBERT,
 	pins: []pin{{"hidden_act", `"gelu"`, true}, {"position_embedding_type", `"absolute"`, true},
-		{"pruned_heads", "{}", true}, {"is_decoder", "false", true}},
-	ignored: []string{"pooler_*", "directionality", "output_past"},
+		{"is_decoder", "false", true}},
+	ignored: []string{"pooler_*", "directionality", "output_past", "rnn*", "num_rnn_layer", "split"}, // DNABERT's are of other heads.
 	naming:  naming{Network: Encoder, embedding: "bert.embeddings.word_embeddings.weight", names: Names{Head: encoderHead}, parts: []string{"bert", "cls.predictions"}},
 	extra: map[string]string{
 		"cls.predictions.decoder.bias": "cls.predictions.bias",
-		"bert.embeddings.position_ids": "", "bert.pooler.dense.weight": "", "bert.pooler.dense.bias": "",
+		"bert.embeddings.position_ids": "", "bert.embeddings.token_type_ids": "", "bert.pooler.dense.weight": "", "bert.pooler.dense.bias": "",
 	},
 }
 

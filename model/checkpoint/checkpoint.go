@@ -176,6 +176,12 @@ func (c *Checkpoint) open(file func(string) (*File, error), where string) (err e
 			return fmt.Errorf("%s: %w", where, err)
 		}
 	}
+	for name, of := range c.Config.extra() {
+		if t, ok := c.tensors[name]; ok && of != "" && c.tensors[of].Shape == nil { // The file keeps one of two equal tensors.
+			c.tensors[of] = t
+			delete(c.tensors, name)
+		}
+	}
 	err = c.Config.checkTensors(c.tensors)
 	if err == nil {
 		c.weights, err = trained.choose(c.weights, c.Config, order, c.tensors)
