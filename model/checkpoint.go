@@ -97,7 +97,7 @@ func openSession(ctx context.Context, ref string, src ort.Source, f Facts, rt or
 		return nil, fmt.Errorf("model %s: dtype int8: this processor has no VNNI instructions, without which sums of products overflow: use fp32 or int4", ref)
 	}
 	if int8 && strings.HasPrefix(rt.Device, "cuda") {
-		return nil, fault.Advise("model %s: dtype int8 is for the CPU: use fp32 or fp16 with %v", ref, fault.Term{Name: "device", Value: rt.Device})
+		return nil, fault.Usage("model %s: dtype int8 is for the CPU: use fp32 or fp16 with %v", ref, fault.Term{Name: "device", Value: rt.Device})
 	}
 	if int8 && rt.Device == "auto" {
 		rt.Device = "cpu"

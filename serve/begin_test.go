@@ -279,7 +279,7 @@ func TestRefused(t *testing.T) {
 		{"/v1/completions", "{\"prompt\":\"\xff\"}", 400, "UTF-8"},
 		{"/v1/completions", strings.Repeat("[", 100000), 400, ""},
 		{"/v1/completions", `{"prompt":"` + strings.Repeat("a", 5<<20) + `"}`, 413, "longer than"},
-		{"/v1/chat/completions", `{"messages":[{"role":"user","content":"a"}]}`, 400, "chat template"},
+		{"/v1/chat/completions", `{"messages":[{"role":"user","content":"a"}]}`, 400, "give the text as the prompt of /v1/completions"},
 		{"/v1/chat/completions", `{"messages":[]}`, 400, "at least one"},
 		{"/v1/chat/completions", `{"max_tokens":3}`, 400, "messages are missing"},
 		{"/v1/completions", `{"prompt":"a","length":5}`, 400, "did you mean max_tokens?"},

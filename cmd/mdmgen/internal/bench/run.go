@@ -98,7 +98,7 @@ func (r *benching) canvas(length int) ([]int, error) {
 	}
 	c, err := requests.Layout{Facts: r.facts, Words: requests.WordsOf(r.words), Length: requests.Length{Total: length}}.Canvas(requests.Request{Prefix: &r.prefix})
 	if err != nil {
-		return nil, exit.Usagef("bench: %v", err)
+		return nil, r.all.Refuse("bench", err)
 	}
 	if r.facts.Shift && r.prefix == "" {
 		return nil, exit.Usagef("bench: the network predicts position l from row l−1: give the first token with --prefix")

@@ -20,12 +20,9 @@ import (
 )
 
 // network runs the modes with a network.
-func (r *bounding) network(m model.Model, e *likelihood.Evaluator) error {
+func (r *bounding) network(m model.Model, e *likelihood.Evaluator) (err error) {
 	set := &r.settings
-	seed, err := r.chunks.SeedOf(Schema, r.sampler.Seed, setup.SeedOr(r.sampler.Seed))
-	if err != nil {
-		return err
-	}
+	seed := r.chunks.SeedOf(Schema, r.sampler.Seed, setup.SeedOr(r.sampler.Seed))
 	set.Seed, set.Confidence, set.Batch = &seed, r.confidence, r.sampler.Batch
 	cfg := bound.Config{Cases: r.cases, Seed: seed, Confidence: set.Confidence}
 	if r.q0 != "" {

@@ -145,23 +145,14 @@ func automatic(env func(string) string) (text, from string, err error) {
 	return fmt.Sprintf("%d/%d", numbers[0]-numbers[2]+1, numbers[1]), fmt.Sprintf("%s (%s)", a.name, strings.Join(used, ", ")), nil
 }
 
-// SeedOf returns the seed of the run that is resumed, if there is one and no seed is
-// given, else seed.
-func (f *Flags) SeedOf(schema string, given *uint64, seed uint64) (uint64, error) {
-	var h struct{ Seed *uint64 }
-	switch {
-	case given != nil:
-		return seed, nil
-	case f.Resume != "":
-		j, err := journal.Open(f.Resume, schema)
-		if err != nil {
-			return seed, fmt.Errorf("--resume %w", err)
+// SeedOf returns the seed of the run that is resumed, if there is one and no seed is given, else seed.
+func (f *Flags) SeedOf(schema string, given *uint64, seed uint64) uint64 {
+	h := struct{ Seed uint64 }{seed}
+	if given == nil && f.Resume != "" {
+		if j, err := journal.Open(f.Resume, schema); err == nil {
+			defer j.Close()
+			_ = json.Unmarshal(j.Header(), &h) // [Flags.Open] reports the faults of the file.
 		}
-		defer j.Close()
-		_ = json.Unmarshal(j.Header(), &h) // Opening the file reports its faults.
 	}
-	if h.Seed == nil {
-		return seed, nil
-	}
-	return *h.Seed, nil
+	return h.Seed
 }

@@ -103,9 +103,7 @@ type printing struct {
 
 // keep opens the file of --resume or --shard. If no seed is given, the file's is used.
 func (g *generation) keep() (kept *chunks.Checkpoint, err error) {
-	if g.settings.Seed, err = g.chunks.SeedOf(ChunkSchema, g.sampler.Seed, g.settings.Seed); err != nil {
-		return nil, err
-	}
+	g.settings.Seed = g.chunks.SeedOf(ChunkSchema, g.sampler.Seed, g.settings.Seed)
 	// The contents of the canvases matter, not the file that they come from.
 	decides := struct {
 		requests.Settings

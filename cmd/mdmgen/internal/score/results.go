@@ -216,10 +216,7 @@ type printing struct {
 // keep opens the file of --resume or --shard. If no seed is given, the file's is used.
 func (r *scoring) keep() (*chunks.Checkpoint, error) {
 	if !r.settings.Exact {
-		seed, err := r.chunks.SeedOf(Schema, r.sampler.Seed, r.settings.seed())
-		if err != nil {
-			return nil, err
-		}
+		seed := r.chunks.SeedOf(Schema, r.sampler.Seed, r.settings.seed())
 		r.settings.Seed = &seed
 	}
 	made := kit.NewProvenance(r.network, r.words)
