@@ -84,6 +84,8 @@ func TestParseConfig(t *testing.T) {
 		{"bert of another's class", strings.Replace(bertText, "BertForMaskedLM", "AntiBERTy", 1), bert},
 		{"bert of before 2020", strings.Replace(bertText, `"architectures":["BertForMaskedLM"],"model_type":"bert",`, `"pruned_heads":{},`, 1), bert},
 		{"bert with a head of its own", strings.Replace(bertText, `{`, `{"tie_word_embeddings":false,`, 1), untied},
+		{"bert with all keys of a published one", strings.Replace(bertText, `{`, `{"_name_or_path":"x","attention_probs_dropout_prob":0.1,"classifier_dropout":null,"directionality":"bidi","gradient_checkpointing":false,"hidden_dropout_prob":0.1,
+"id2label":{"0":"A"},"initializer_range":0.02,"output_past":true,"pad_token_id":0,"pooler_fc_size":768,"pooler_type":"first_token_transform","torch_dtype":"float32","transformers_version":"4.6.0.dev0","use_cache":true,`, 1), bert},
 		{"bert without what is as in its class", `{"architectures":["BertForMaskedLM"],"vocab_size":30522}`, bert},
 		{"mdlm", flatText, flat},
 		{"mdlm without model_type", strings.Replace(flatText, `"model_type":"mdlm",`, "", 1), flat},
