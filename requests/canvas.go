@@ -168,14 +168,20 @@ func (l Layout) check(n int) error {
 	return nil
 }
 
+// Frame returns the ids before and after a text. The end of a canvas that grows is not known.
+func (l Layout) Frame() (before, after []int) {
+	n := len(l.Facts.Frame) / 2
+	if before = l.Facts.Frame[:n]; l.MaxLength == 0 {
+		after = l.Facts.Frame[n:]
+	}
+	return before, after
+}
+
 // fit builds the canvas of a template, and puts the model's frame around it. Its length without that is
 // l.Length; if that is the default, it is the template's or, if that has a rest, the model's.
 func (l Layout) fit(pieces []piece) (c Canvas, err error) {
-	frame := l.Facts.Frame
-	if l.MaxLength > 0 {
-		frame = frame[:len(frame)/2] // The end of a canvas that grows is not known.
-	}
-	l.Facts.Length -= len(frame)
+	before, after := l.Frame()
+	l.Facts.Length -= len(before) + len(after)
 	texts := make([][]int, len(pieces))
 	fixed, open, total := 0, 0, l.Length.Total
 	for i, p := range pieces {
@@ -219,8 +225,7 @@ func (l Layout) fit(pieces []piece) (c Canvas, err error) {
 	if fixed > total || open == 1 && fixed == total {
 		return c, wrong("length", fmt.Errorf("the given text and masks take %d of %d positions: nothing is left to sample; shorten them or raise the length", fixed, total))
 	}
-	c = Canvas{Tokens: make([]int, 0, total+len(frame)), Gaps: make(map[string]Gap), Before: min(len(frame), 1), After: len(frame) / 2}
-	c.Tokens = append(c.Tokens, frame[:c.Before]...)
+	c = Canvas{Tokens: slices.Clone(before), Gaps: make(map[string]Gap), Before: len(before), After: len(after)}
 	for i, p := range pieces {
 		n := p.masks
 		if n == rest {
@@ -235,7 +240,7 @@ func (l Layout) fit(pieces []piece) (c Canvas, err error) {
 		}
 		c.Tokens = append(c.Tokens, slices.Repeat([]int{l.Facts.MaskID}, n)...)
 	}
-	c.Tokens = append(c.Tokens, frame[c.Before:]...)
+	c.Tokens = append(c.Tokens, after...)
 	return c, nil
 }
 

@@ -73,12 +73,8 @@ func (x *exchange) completion(q *CompletionRequest, r requests.Request, prompt g
 	if err != nil {
 		return job{}, err
 	}
-	frame := s.Model.Facts().Frame
-	if r.Options.MaxLength > 0 {
-		frame = frame[:len(frame)/2] // The end of a canvas that grows is not known.
-	}
-	first := min(len(frame), 1)
-	before, after = slices.Concat(frame[:first], before), slices.Concat(after, frame[first:])
+	begin, end := s.requests.Layout(r).Frame()
+	before, after = slices.Concat(begin, before), slices.Concat(after, end)
 	fill, room := q.most, s.Model.Facts().Length-len(before)-len(after)
 	if s.Model.Facts().FixedLength {
 		fill = max(room, 1)
@@ -94,7 +90,7 @@ func (x *exchange) completion(q *CompletionRequest, r requests.Request, prompt g
 		r.IDs[len(before)+fill+i] = &after[i]
 	}
 	j, err := x.job(r, max(q.logprobs, 0))
-	j.Before, j.After = first, len(frame)-first
+	j.Before, j.After = len(begin), len(end)
 	return j, err
 }
 

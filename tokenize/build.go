@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -52,20 +53,17 @@ func build(data []byte) (*Tokenizer, error) {
 		}
 		t.decode = decodeBytes
 	case "WordPiece":
-		if kind := root.sub("pre_tokenizer").text("type"); kind != "BertPreTokenizer" {
-			root.fail("pre_tokenizer.type", "%.80q before a WordPiece model: only BertPreTokenizer is read", kind)
-		}
-		pre.split = splitBert
 		t.matched.model, t.plain.model, t.unknown = readWordPiece(m, v, barred)
-		t.decode = readWordPieceDecoder(root)
-	case "WordLevel":
-		pre.split = readWords(root)
-		t.unknown = None
-		if m.Has("unk_token") {
-			t.unknown = v.id(m.text("unk_token"))
+		step := root.sub("pre_tokenizer")
+		switch kind := step.text("type"); kind {
+		case "Split":
+			pre.split, t.whole = readWords(step), true
+		case "BertPreTokenizer":
+			pre.split = splitBert
+		default:
+			root.fail("pre_tokenizer.type", "%.80q before a WordPiece model: BertPreTokenizer, and some Split, are read", kind)
 		}
-		t.matched.model, t.plain.model = wordLevel{v.ids, nil, t.unknown}, wordLevel{v.ids, barred, t.unknown}
-		t.decode = func(tokens []string) string { return strings.Join(tokens, "") }
+		t.decode = readWordPieceDecoder(root, t.whole)
 	}
 	plain := pre
 	t.plain.pre = &plain
@@ -77,7 +75,7 @@ func build(data []byte) (*Tokenizer, error) {
 	return t, root.Err()
 }
 
-// modelKind returns BPE, WordPiece or WordLevel. Old files do not state the first two.
+// modelKind returns BPE or WordPiece, which old files do not state.
 func modelKind(m section) string {
 	switch {
 	case m.Has("type"):
@@ -87,8 +85,8 @@ func modelKind(m section) string {
 		return "WordPiece"
 	}
 	kind := m.text("type")
-	if kind != "BPE" && kind != "WordPiece" && kind != "WordLevel" {
-		m.fail("type", "%.80q is not supported: BPE, WordPiece and WordLevel are read", kind)
+	if kind != "BPE" && kind != "WordPiece" {
+		m.fail("type", "%.80q is not supported: BPE and WordPiece are read", kind)
 	}
 	return kind
 }
@@ -186,25 +184,25 @@ func readSplit(s section) func(string) int {
 	return scan
 }
 
-// readWords reads the Split before a WordLevel model, and checks that the decoder joins its tokens.
-func readWords(root section) splitter {
-	s := root.sub("pre_tokenizer")
-	re := wordExpressions[s.sub("pattern").text("Regex")]
-	if s.text("type") != "Split" || s.text("behavior") != "Removed" || !s.flag("invert") || re == nil {
-		s.fail("type", "before a WordLevel model only a Split is read that removes all but letters or the parts of a SMILES")
+// readWords returns the splitter of a Split whose matches are whole tokens.
+func readWords(s section) splitter {
+	expr := s.sub("pattern").text("Regex")
+	i := slices.IndexFunc(wholeWords, func(re *regexp.Regexp) bool { return re.String() == expr })
+	if s.text("behavior") != "Removed" || !s.flag("invert") || i < 0 {
+		s.fail("pattern", "before a WordPiece model must remove all but letters, or all but the parts of a SMILES")
 		return nil
 	}
-	if kind := root.sub("decoder").text("type"); kind != "Fuse" {
-		root.fail("decoder.type", "%.80q after a WordLevel model: only Fuse is read", kind)
-	}
-	return splitMatches(re)
+	return splitMatches(wholeWords[i])
 }
 
-// readWordPieceDecoder reads the decoder after a WordPiece model.
-func readWordPieceDecoder(root section) func([]string) string {
+// readWordPieceDecoder reads the decoder after a WordPiece model, of whole tokens or of pieces.
+func readWordPieceDecoder(root section, whole bool) func([]string) string {
 	s := root.sub("decoder")
-	if kind := s.text("type"); kind != "WordPiece" {
-		s.fail("type", "%.80q after a WordPiece model: only WordPiece is read", kind)
+	switch kind := s.text("type"); {
+	case kind == "Fuse" && whole:
+		return func(tokens []string) string { return strings.Join(tokens, "") }
+	case kind != "WordPiece" || whole:
+		s.fail("type", "%.80q after a WordPiece model: WordPiece is read, and Fuse after a Split", kind)
 	}
 	return decoder.NewWordPieceDecoder(s.text("prefix"), s.flag("cleanup")).Decode
 }

@@ -30,6 +30,8 @@ type Tokenizer struct {
 	// pieces, None for BPE.
 	special map[int]bool
 	unknown int
+	// whole means that tokens are whole pre-tokens, whose texts join to that of a text.
+	whole bool
 	// Ids below padding that have no token have no text. See [Tokenizer.Pad].
 	padding, mask int
 

@@ -26,14 +26,6 @@ type vocabulary struct {
 	size   int // largest id + 1
 }
 
-// id returns the id of a token, None if it has none.
-func (v vocabulary) id(token string) int {
-	if id, ok := v.ids[token]; ok {
-		return id
-	}
-	return None
-}
-
 // readVocab reads model.vocab: every id once, none negative. Tokens are checked in order, so that a
 // message names the first fault.
 func readVocab(m section) vocabulary {

@@ -195,20 +195,18 @@ func (t *Tokenizer) Bytes(ids []int) (int, error) {
 // Texts returns the bytes of each id, whatever its neighbours, nil for added and special tokens. It
 // returns an error if the bytes depend on neighbouring tokens, as in WordPiece.
 func (t *Tokenizer) Texts() ([][]byte, error) {
-	var barred map[int]bool
-	spell := bytesOf
-	switch m := t.plain.model.(type) {
-	case bpe:
-		barred = m.barred
-	case wordLevel:
-		barred, spell = m.barred, func(token string) string { return token }
-	default:
+	model, ok := t.plain.model.(bpe)
+	if !ok && !t.whole {
 		return nil, fault.Errorf("tokenize", "%s: the text of a WordPiece token depends on its neighbours: byte-level BPE is needed", t.name)
 	}
 	texts := make([][]byte, len(t.tokens))
 	for id, token := range t.tokens {
-		if t.known[id] && !barred[id] {
-			texts[id] = []byte(spell(token))
+		switch {
+		case !t.known[id] || model.barred[id] || t.whole && t.special[id]:
+		case t.whole:
+			texts[id] = []byte(token)
+		default:
+			texts[id] = []byte(bytesOf(token))
 		}
 	}
 	return texts, nil

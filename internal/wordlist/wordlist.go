@@ -17,60 +17,50 @@ const Name = "vocab.txt"
 
 const maxFile = 64 << 20 // bytes; the largest published ones have 2 MB
 
-// special matches the tokens of BERT that are not text.
 var special = regexp.MustCompile(`^\[(PAD|UNK|CLS|SEP|MASK|unused\d+)\]$`)
 
 // Special reports whether BERT uses a token for something other than text.
 func Special(token string) bool { return special.MatchString(token) }
 
-// Words are the tokens of a file.
-type Words struct {
-	IDs map[string]int
-	// Folder holds the file, whose path is Path.
-	Folder fs.FS
-	Path   string
-}
+// Folder is a [plainfile.Folder] that also has the vocab.txt of the folder that contains it, where
+// Python packages may keep it, if that has as many tokens as config.json says.
+type Folder string
 
-// Read reads the vocab.txt of a folder. Python packages may keep it in the folder that contains dir,
-// whose vocab.txt is read if it has as many tokens as config.json says; dir is "" for a folder that
-// nothing contains. Of equal tokens the last counts, as for BERT's authors. The error satisfies
-// errors.Is(err, fs.ErrNotExist) if there is no file.
-func Read(folder fs.FS, dir string) (Words, error) {
-	w := Words{Folder: folder, Path: filepath.Join(dir, Name)}
-	_, err := w.read()
-	if !errors.Is(err, fs.ErrNotExist) || dir == "" {
-		return w, err
+// Open implements [fs.FS].
+func (d Folder) Open(name string) (fs.File, error) {
+	f, err := plainfile.Folder(d).Open(name)
+	if name != Name || !errors.Is(err, fs.ErrNotExist) {
+		return f, err
 	}
 	var config struct {
 		Size int `json:"vocab_size"`
 	}
-	if text, cerr := plainfile.ReadFS(folder, "config.json", 1<<20); cerr != nil || plainjson.Unmarshal(text, &config) != nil {
-		return w, err
+	above := plainfile.Folder(filepath.Join(string(d), ".."))
+	text, cerr := plainfile.ReadFS(plainfile.Folder(d), "config.json", 1<<20)
+	if _, lines, aerr := read(above); aerr != nil || cerr != nil || plainjson.Unmarshal(text, &config) != nil || lines != config.Size {
+		return nil, err
 	}
-	above := filepath.Join(dir, "..")
-	w = Words{Folder: plainfile.Folder(above), Path: filepath.Join(above, Name)}
-	lines, err := w.read()
-	if err == nil && lines != config.Size {
-		return Words{}, fs.ErrNotExist // another model's
-	}
-	return w, err
+	return above.Open(name)
 }
 
-// read returns the number of lines.
-func (w *Words) read() (lines int, err error) {
-	text, err := plainfile.ReadFS(w.Folder, Name, maxFile)
-	if err != nil {
-		return 0, err
-	}
-	w.IDs = make(map[string]int)
+// Read returns the ids of the tokens in the vocab.txt of a folder. Of equal tokens the last counts, as
+// for BERT's authors. The error satisfies errors.Is(err, fs.ErrNotExist) if there is no file.
+func Read(folder fs.FS) (map[string]int, error) {
+	ids, _, err := read(folder)
+	return ids, err
+}
+
+func read(folder fs.FS) (ids map[string]int, lines int, err error) {
+	text, err := plainfile.ReadFS(folder, Name, maxFile)
+	ids = make(map[string]int)
 	for line := range strings.Lines(string(text)) {
 		if token := strings.TrimRight(line, "\r\n"); token != "" {
-			w.IDs[token] = lines
+			ids[token] = lines
 		}
 		lines++
 	}
-	if len(w.IDs) == 0 {
-		return 0, errors.New("has no tokens")
+	if err == nil && len(ids) == 0 {
+		err = errors.New("has no tokens")
 	}
-	return lines, nil
+	return ids, lines, err
 }

@@ -15,7 +15,7 @@ var bertFamily = Family{
 	// has BERT's parts. Other heads beside the language model's are not used.
 	recognise: func(p probe) bool {
 		kind := p.word("model_type")
-		return kind == "bert" || kind == "" && p.has("num_attention_heads", "num_hidden_layers", "intermediate_size", "type_vocab_size", "vocab_size")
+		return kind == "bert" || kind == "" && p.keys["type_vocab_size"] != nil && p.keys["num_attention_heads"] != nil
 	},
 	parse: parseBERT,
 	pins: []pin{{"hidden_act", `"gelu"`, true}, {"position_embedding_type", `"absolute"`, true},

@@ -47,7 +47,6 @@ type Checkpoint struct {
 	// special are the ids of tokens that no text contains, frame those of the two around every text;
 	// nil if there are none.
 	special, frame []int
-	vocabulary     fs.FS // the folder of vocab.txt, nil if there is none
 	mu             sync.Mutex
 	digest         string // "" until computed
 }
@@ -81,7 +80,7 @@ func Open(path string, w Weights) (*Checkpoint, error) {
 			c.file = ""
 		}
 	}
-	c.fsys = plainfile.Folder(c.dir)
+	c.fsys = wordlist.Folder(c.dir)
 	read := func(name string) (*File, error) {
 		path, err := plainfile.Inside(c.dir, name)
 		if err != nil {
@@ -222,15 +221,6 @@ func (c *Checkpoint) Name() string { return c.name }
 
 // FS returns the checkpoint's folder as a file system.
 func (c *Checkpoint) FS() fs.FS { return c.fsys }
-
-// Companions returns the folder of a file that goes with the weights: the checkpoint's, or for
-// vocab.txt one that may contain it.
-func (c *Checkpoint) Companions(name string) fs.FS {
-	if name == wordlist.Name && c.vocabulary != nil {
-		return c.vocabulary
-	}
-	return c.fsys
-}
 
 // Tensor returns a parameter by its plain name, such as "blocks.0.attn_qkv.weight". It panics for a
 // name that Config.Tensors does not yield; all names that it yields exist.

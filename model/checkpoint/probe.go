@@ -57,11 +57,6 @@ func (p probe) word(key string) string {
 	return s
 }
 
-// has reports whether all keys are present.
-func (p probe) has(keys ...string) bool {
-	return !slices.ContainsFunc(keys, func(key string) bool { return p.keys[key] == nil })
-}
-
 // null reports whether a key is present with the value null.
 func (p probe) null(key string) bool { return string(p.keys[key]) == "null" }
 

@@ -210,13 +210,8 @@ func (f Facts) Validate() error {
 			break
 		}
 	}
-	if n := len(f.Frame); n != 0 && n != 2 {
-		add("frame has %d ids: must be the one before a text and the one after it", n)
-	}
-	for _, id := range f.Frame {
-		if id < 0 || id >= f.Columns || id == f.MaskID {
-			add("frame has id %d: must be in 0..%d and not the mask", id, f.Columns-1)
-		}
+	if n := len(f.Frame); n != 0 && n != 2 || slices.ContainsFunc(f.Frame, func(id int) bool { return id < 0 || id >= f.Columns || id == f.MaskID }) {
+		add("frame is %.60v: must be two ids in 0..%d, not the mask's", fmt.Sprint(f.Frame), f.Columns-1)
 	}
 	if !slices.Contains(noises, f.Noise) {
 		add("noise is %q: must be one of %s", f.Noise, strings.Join(noises, ", "))

@@ -87,7 +87,7 @@ func writeFiles(ctx context.Context, c *checkpoint.Checkpoint, o Options, dir st
 	err = m.create(ctx, dir, DataFile, func(w io.Writer) error { return writeData(w, outside) })
 	for _, x := range companions {
 		if err == nil {
-			err = m.copy(ctx, c.Companions(x.name), dir, x.name, x.limit)
+			err = m.copy(ctx, c.FS(), dir, x.name, x.limit)
 		}
 	}
 	if err == nil && f.BlockSize == 0 {
