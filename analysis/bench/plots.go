@@ -80,6 +80,14 @@ func stepsOf(c *CellReport) float64 {
 	return n
 }
 
+// above returns how far the interval extends above the mean, 0 if the numbers are all equal.
+func above(e estimate.Estimate) float64 {
+	if e.SE == 0 {
+		return 0
+	}
+	return e.Hi - e.Mean
+}
+
 // callsPlot plots measured and expected calls.
 func callsPlot(r *Report) report.Plot {
 	p := report.Plot{Name: "calls-steps", Title: "Network calls a sequence", X: "N", Y: "calls, finishing included", LogX: true, LogY: true, Bars: report.Intervals(r.Settings.Confidence, "sequences"),
@@ -93,7 +101,7 @@ func callsPlot(r *Report) report.Plot {
 			continue
 		}
 		calls, finish := c.Summary.Calls, c.Summary.FinishCalls
-		half := math.Hypot(calls.Hi-calls.Mean, finish.Hi-finish.Mean)
+		half := math.Hypot(above(calls), above(finish))
 		y := calls.Mean + finish.Mean
 		p.Add(name(c), report.StylePoints, report.Point{X: n, Y: y, Lo: y - half, Hi: y + half})
 		expected.Add(name(c)+", expected", report.StyleLine, report.Point{X: n, Y: c.Expected.All()})

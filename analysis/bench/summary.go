@@ -38,7 +38,7 @@ func summary(reps []Repetition, confidence float64) *Summary {
 		return out
 	}
 	per := func(top, bottom func(r Repetition) float64) estimate.Estimate {
-		return estimate.Ratio(each(top), each(bottom), nil, confidence)
+		return estimate.NormalRatio(each(top), each(bottom), nil, confidence)
 	}
 	sequences := func(r Repetition) float64 { return float64(r.Sequences) }
 	total := func(r Repetition) float64 { return r.Seconds.Total }

@@ -149,7 +149,10 @@ func metricColumn(m Metric) column {
 			}
 		}
 		if math.IsInf(q.se, 1) && (m.Name == "tv" || m.Name == "kl") {
-			q.text = "too few" // A distance without a standard error is not shown.
+			q.text = "too few" // A distance without a standard error is not shown, but for its limit.
+			if e.Mean <= e.Lo && !math.IsInf(e.Hi, 1) {
+				q.text = "≤ " + estimate.Rounded(e.Hi, e.Hi)
+			}
 		}
 		return q, ok
 	}}

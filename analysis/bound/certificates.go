@@ -118,7 +118,7 @@ func (c certified) lines(out *draft, cases []Case, ws []window) {
 		if ws == nil {
 			continue
 		}
-		line.Left = of(estimate.Mean(distances[0].terms(ws, i), out.confidence).Within(0, 1))
+		line.Left = out.over(nil).within(distances[0].terms(ws, i), 0)
 		l, r := line.Left.Estimate, line.Right.Estimate
 		line.Gap = of(estimate.Estimate{Mean: r.Mean - l.Mean, SE: math.Hypot(l.SE, r.SE), Lo: r.Lo - l.Hi, Hi: r.Hi - l.Lo, Confidence: r.Confidence, N: r.N, Units: r.Units})
 	}

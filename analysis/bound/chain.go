@@ -118,8 +118,10 @@ func onChain(out means, ws []window, cfg Config, apart logCollisions) {
 		costs := each(ws, func(w window) float64 { return w.cost(i) })
 		out.line("kl_q0 "+c.String(), "KL(q0‖P_FHS) beside KL(q0‖P_N)", kl, differences(costs, chain), differences(costs, fhs)).About = c.String()
 		right := quality.Terms(chain, costs, quality.Shortfall)
-		line := out.line("tv_q0 "+c.String(), "TV(q0, P_FHS) beside TV(q0, P_N)", tv, right, differences(right, tv))
-		line.Unit, line.About = "probability", c.String()
+		out.add(report.Line{
+			Name: "tv_q0 " + c.String(), Statement: "TV(q0, P_FHS) beside TV(q0, P_N)", Unit: "probability", About: c.String(),
+			Left: out.within(tv, 0), Right: out.within(right, 0), Gap: out.within(differences(right, tv), -1),
+		})
 	}
 	for i, c := range cfg.Cases {
 		collision(out, c.String(), i, ws, func(w window) float64 { return apart.of(w, i) })
@@ -130,9 +132,9 @@ func onChain(out means, ws []window, cfg Config, apart logCollisions) {
 type distance struct {
 	name, of, unit string
 	// term computes the summand of one sample of P_FHS from its costs under both laws: the distance
-	// is its mean. mean estimates it.
+	// is its mean. mean estimates it, given the bound.
 	term func(fhs, cost float64) float64
-	mean func(terms []float64, confidence float64) estimate.Estimate
+	mean func(terms []float64, most, confidence float64) estimate.Estimate
 	// bound returns the collision bound on the distance and on each term, from log p*.
 	bound func(apart float64) float64
 	// guide is the exponent of the paper's rate in N, 0 for no rate.
@@ -140,8 +142,16 @@ type distance struct {
 }
 
 var distances = []distance{
-	{"tv", "TV(P_FHS, P_N)", "probability", quality.Shortfall, estimate.Mean, func(apart float64) float64 { return -math.Expm1(apart) }, -1},
-	{"kl", "KL(P_FHS‖P_N)", "nats", quality.LogRatio, estimate.Skewed, func(apart float64) float64 { return -apart }, 0},
+	{"tv", "TV(P_FHS, P_N)", "probability", quality.Shortfall, boundedBy, func(apart float64) float64 { return -math.Expm1(apart) }, -1},
+	{"kl", "KL(P_FHS‖P_N)", "nats", quality.LogRatio, skewedTo, func(apart float64) float64 { return -apart }, 0},
+}
+
+func boundedBy(terms []float64, most, confidence float64) estimate.Estimate {
+	return estimate.Bounded(terms, 0, most, confidence)
+}
+
+func skewedTo(terms []float64, most, confidence float64) estimate.Estimate {
+	return estimate.Skewed(terms, confidence).Within(0, most)
 }
 
 // terms returns the terms of case i.
@@ -162,13 +172,12 @@ func discretisation(out *draft, ws []window, cfg Config, apart logCollisions) {
 			apart := apart.of(ws[0], i)
 			line := out.add(report.Line{
 				Name: what.name + " " + c.String(), About: c.String(), Statement: what.of + " is at most the collision bound, sample by sample",
-				// The bound of laws that are infinitely far apart is the greatest possible distance.
-				Left: of(what.mean(what.terms(ws, i), cfg.Confidence).Within(0, what.bound(math.Inf(-1)))), Right: report.Exact(what.bound(apart)), Unit: what.unit,
+				Left: of(what.mean(what.terms(ws, i), what.bound(apart), cfg.Confidence)), Right: report.Exact(what.bound(apart)), Unit: what.unit,
 			})
 			line.Right.Bound = "upper"
 			left, right := line.Left.Estimate, line.Right.Mean
 			line.Gap = line.Left
-			line.Gap.Mean, line.Gap.Lo, line.Gap.Hi = right-left.Mean, right-left.Hi, right-left.Lo
+			line.Gap.Mean, line.Gap.Lo, line.Gap.Hi = minus(right, left.Mean), minus(right, left.Hi), right-left.Lo
 			line.Judgement = exactly(each(ws, func(w window) float64 {
 				return minus(what.bound(apart), what.term(w.fhs(), w.cost(i)))
 			}), exactLimit)

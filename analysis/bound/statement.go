@@ -51,16 +51,27 @@ type means struct {
 func (d *draft) over(cluster []int) means { return means{d, cluster} }
 
 // of estimates a mean.
-func (m means) of(x []float64) report.Value { return of(mean(x, m.cluster, m.confidence)) }
+func (m means) of(x []float64) report.Value {
+	return of(estimate.SkewedRatio(x, slices.Repeat([]float64{1}, len(x)), m.cluster, m.confidence))
+}
+
+// within estimates the mean of independent terms of least..1.
+func (m means) within(x []float64, least float64) report.Value {
+	return of(estimate.Bounded(x, least, 1, m.confidence))
+}
 
 // line adds a line from the terms of its two sides and of their difference.
 func (m means) line(name, statement string, left, right, gap []float64) *report.Line {
 	return m.add(report.Line{Name: name, Statement: statement, Left: m.of(left), Right: m.of(right), Gap: m.of(gap)})
 }
 
-// mean estimates a mean, with the terms of the same cluster as one unit.
+// mean estimates a mean for a verdict, with the terms of the same cluster as one unit.
 func mean(x []float64, cluster []int, confidence float64) estimate.Estimate {
-	return estimate.Ratio(x, slices.Repeat([]float64{1}, len(x)), cluster, confidence)
+	e := estimate.NormalRatio(x, slices.Repeat([]float64{1}, len(x)), cluster, confidence)
+	if e.SE == 0 {
+		e.Lo, e.Hi = e.Mean, e.Mean // equal terms
+	}
+	return e
 }
 
 // of returns an estimate as a value.

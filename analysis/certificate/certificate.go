@@ -172,10 +172,14 @@ func (st *Study) Bound(i int) Bound {
 }
 
 // UpTo sets the interval of the mean of a certificate's terms to 0..limit. If all terms are equal,
-// it removes the standard error.
+// it removes the standard error, unless they are the limit.
 func UpTo(e estimate.Estimate, limit float64) estimate.Estimate {
-	if e.Lo, e.Hi = min(0, e.Mean), limit; e.SE == 0 && limit > e.Mean {
+	e.Lo, e.Hi, e.Warnings = min(0, e.Mean), limit, nil
+	switch equal := e.SE == 0 || math.IsInf(e.SE, 1); {
+	case equal && limit > e.Mean:
 		e.SE = math.Inf(1)
+	case equal:
+		e.SE = 0
 	}
 	return e
 }

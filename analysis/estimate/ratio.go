@@ -12,54 +12,58 @@ import (
 // not nil, the groups of entries with the same number in it, such as windows that overlap or come
 // from one document. It panics if the lengths differ.
 func Ratio(sums, weights []float64, cluster []int, confidence float64) Estimate {
+	units, sizes := clustered(sums, weights, cluster)
+	return mild.ratio(units, sizes, len(sums), confidence)
+}
+
+// NormalRatio is Ratio with Student's interval, for sums that are nearly normal, such as times.
+func NormalRatio(sums, weights []float64, cluster []int, confidence float64) Estimate {
+	units, sizes := clustered(sums, weights, cluster)
+	return normal.ratio(units, sizes, len(sums), confidence)
+}
+
+// SkewedRatio is Ratio with the interval of [Skewed].
+func SkewedRatio(sums, weights []float64, cluster []int, confidence float64) Estimate {
+	units, sizes := clustered(sums, weights, cluster)
+	return heavy.ratio(units, sizes, len(sums), confidence)
+}
+
+// clustered adds the entries of each cluster.
+func clustered(sums, weights []float64, cluster []int) (units, sizes []float64) {
 	if len(sums) != len(weights) || cluster != nil && len(cluster) != len(sums) {
 		panic(fmt.Sprintf("estimate: %d sums, %d weights, %d clusters", len(sums), len(weights), len(cluster)))
 	}
-	var top, bottom float64
-	for i := range sums {
-		top += sums[i]
-		bottom += weights[i]
+	if cluster == nil {
+		return sums, weights
 	}
-	mean := top / bottom
-	residuals := make([]float64, 0, len(sums))
 	at := make(map[int]int)
-	for i := range sums {
-		r := sums[i] - mean*weights[i]
-		if cluster == nil {
-			residuals = append(residuals, r)
-			continue
-		}
-		j, ok := at[cluster[i]]
+	for i, c := range cluster {
+		j, ok := at[c]
 		if !ok {
-			j = len(residuals)
-			at[cluster[i]] = j
-			residuals = append(residuals, 0)
+			j = len(units)
+			at[c], units, sizes = j, append(units, 0), append(sizes, 0)
 		}
-		residuals[j] += r
+		units[j] += sums[i]
+		sizes[j] += weights[i]
 	}
-	units := len(residuals)
-	var ss float64
-	for _, r := range residuals {
-		ss += r * r
-	}
-	n := float64(units)
-	return finish(mean, math.Sqrt(ss*n/(n-1))/bottom, len(sums), units, n-1, confidence)
+	return units, sizes
 }
 
-// SkewedRatio is Ratio of unclustered sums with the interval widened as by [Skewed]. Over 16 texts of
-// small worlds 95 % intervals of an audit's KL cover 91 to 99 %, those of Ratio 79 to 95 %.
-func SkewedRatio(sums, weights []float64, confidence float64) Estimate {
-	e := Ratio(sums, weights, nil, confidence)
-	var greatest, bottom float64
-	for i, w := range weights {
-		greatest = max(greatest, math.Abs(sums[i]-e.Mean*w))
-		bottom += w
+// ratio estimates Σ sums / Σ weights of units with n entries.
+func (t tail) ratio(sums, weights []float64, n int, confidence float64) Estimate {
+	var top, bottom Sum
+	for i := range sums {
+		top.Add(sums[i])
+		bottom.Add(weights[i])
 	}
-	if !math.IsInf(e.SE, 1) {
-		wider := 2 * greatest * math.Log(2/(1-e.Confidence)) / (3 * bottom)
-		e.Lo, e.Hi = e.Lo-wider, e.Hi+wider
+	mean, units := top.Value()/bottom.Value(), float64(len(sums))
+	var ss, far float64
+	for i := range sums {
+		r := sums[i] - mean*weights[i]
+		ss += r * r
+		far = max(far, math.Abs(r))
 	}
-	return e
+	return t.finish(mean, math.Sqrt(ss*units/(units-1))/bottom.Value(), far/bottom.Value(), n, len(sums), units-1, confidence)
 }
 
 // Bootstrap estimates a statistic of independent samples by resampling them with replacement: stat
@@ -79,7 +83,7 @@ func Bootstrap(n, resamples int, seed uint64, confidence float64, stat func(indi
 		if n > 0 {
 			mean = stat(indices)
 		}
-		return finish(mean, math.Inf(1), n, n, 0, confidence)
+		return normal.finish(mean, math.Inf(1), 0, n, n, 0, confidence)
 	}
 	mean := stat(indices)
 	r := rand.New(rand.NewPCG(seed, 0))
@@ -91,7 +95,7 @@ func Bootstrap(n, resamples int, seed uint64, confidence float64, stat func(indi
 		values[b] = stat(indices)
 	}
 	_, ss := moments(values)
-	e := finish(mean, math.Sqrt(ss/float64(resamples-1)), n, n, float64(n-1), confidence)
+	e := normal.finish(mean, math.Sqrt(ss/float64(resamples-1)), 0, n, n, float64(n-1), confidence)
 	slices.Sort(values)
 	if !math.IsInf(e.SE, 1) {
 		e.Lo, e.Hi = percentile(values, (1-confidence)/2), percentile(values, (1+confidence)/2)

@@ -21,56 +21,27 @@ func (s *Sum) Value() float64 {
 	return s.sum + s.lost
 }
 
-// Ratios computes [Ratio] for entries that arrive one by one and are not kept; those of a cluster
-// must be consecutive. The zero value has no entries.
+// Ratios computes [Ratio] for entries that arrive one by one; those of a cluster must be consecutive, and only their
+// sums are kept. The zero value has no entries.
 type Ratios struct {
-	// pivot is near the ratio. The sums below are of residuals about it, so that their
-	// differences lose no digits.
-	pivot   float64
-	entries int
-	units   int
-	// top and bottom are sums over all entries, residual and weight over the current unit.
-	top, bottom      Sum
-	cluster          int
-	residual, weight float64
-	// r sums the units' residuals top − pivot·bottom, w their bottoms.
-	r, rr, rw, ww Sum
+	sums, weights []float64 // of units
+	entries       int
+	cluster       int
 }
 
 // Add adds an entry. It starts a new unit, unless clustered is set and the previous entry has the
 // same cluster.
 func (s *Ratios) Add(sum, weight float64, cluster int, clustered bool) {
-	if s.entries == 0 && weight > 0 && !math.IsInf(sum, 0) {
-		s.pivot = sum / weight
-	}
 	if s.entries == 0 || !clustered || cluster != s.cluster {
-		s.flush()
-		s.units++
+		s.sums, s.weights = append(s.sums, 0), append(s.weights, 0)
 	}
-	s.entries++
-	s.cluster = cluster
-	s.top.Add(sum)
-	s.bottom.Add(weight)
-	s.residual += sum - s.pivot*weight
-	s.weight += weight
-}
-
-// flush adds the current unit to the sums.
-func (s *Ratios) flush() {
-	s.r.Add(s.residual)
-	s.rr.Add(s.residual * s.residual)
-	s.rw.Add(s.residual * s.weight)
-	s.ww.Add(s.weight * s.weight)
-	s.residual, s.weight = 0, 0
+	last := len(s.sums) - 1
+	s.sums[last] += sum
+	s.weights[last] += weight
+	s.entries, s.cluster = s.entries+1, cluster
 }
 
 // Estimate returns the estimate from the entries so far; more may follow.
 func (s *Ratios) Estimate(confidence float64) Estimate {
-	all := *s
-	all.flush()
-	n, bottom := float64(all.units), all.bottom.Value()
-	// Σ(r − δ·w)², the residuals about the ratio itself.
-	delta := all.r.Value() / bottom
-	ss := max(0, all.rr.Value()-2*delta*all.rw.Value()+delta*delta*all.ww.Value())
-	return finish(all.top.Value()/bottom, math.Sqrt(ss*n/(n-1))/bottom, all.entries, all.units, n-1, confidence)
+	return mild.ratio(s.sums, s.weights, s.entries, confidence)
 }

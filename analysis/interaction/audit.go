@@ -64,10 +64,10 @@ func Summary(texts []Terms, whole bool, confidence float64) Audited {
 		out.Tokens += t.Tokens
 		out.Rows += t.Rows
 	}
-	out.KL = estimate.SkewedRatio(kl, tokens, confidence).Within(0, math.Inf(1))
-	out.TV = estimate.Ratio(tv, tokens, nil, confidence).Within(0, 1)
+	out.KL = estimate.SkewedRatio(kl, tokens, nil, confidence).Within(0, math.Inf(1))
+	out.TV = estimate.SkewedRatio(tv, tokens, nil, confidence).Within(0, 1)
 	if whole && len(texts) > 0 {
-		mean := estimate.Mean(path, confidence).Within(0, 1)
+		mean := estimate.Bounded(path, 0, 1, confidence)
 		out.Path, out.Limit = &mean, estimate.UpperLimit(path, mean.Confidence)
 	}
 	return out

@@ -309,7 +309,7 @@ func profile(all []*sequence) (out spread.Interactions) {
 			}
 			e := estimate.Estimate{Mean: last} // as at the previous distance if nothing is known
 			if floats.Sum(pairs) > 0 {
-				e = estimate.Ratio(sums, pairs, nil, estimate.DefaultConfidence)
+				e = estimate.NormalRatio(sums, pairs, nil, estimate.DefaultConfidence)
 			}
 			last = e.Mean
 			nats, se, count = append(nats, e.Mean), append(se, e.SE), append(count, int(floats.Sum(pairs)))

@@ -251,6 +251,9 @@ func (d *drawer) result(samples []sample, asks []Ask) Result {
 		}
 	}
 	out := Result{Nats: d.interval(values), Rows: len(asks)}
+	if e := &out.Nats; e.Units > 1 && math.IsInf(e.SE, 1) && !math.IsInf(e.Mean, 0) && len(asks) > 0 && len(asks[0].Target.Free) == 1 {
+		e.SE, e.Lo, e.Hi, e.Warnings = 0, e.Mean, e.Mean, nil // One position has one value.
+	}
 	if d.cfg.form() == Plans {
 		var costs []float64
 		for _, s := range samples {

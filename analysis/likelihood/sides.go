@@ -19,13 +19,13 @@ const (
 	// deviations of 1, 2 and 3.
 	maxSpread = 0.2
 	// minPaths is the least number of paths that estimate this variance.
-	minPaths = 16
+	minPaths = 32
 )
 
 // Lower is a lower bound on −log P of a sampler, or the reason why there is none.
 type Lower struct {
 	// Estimate estimates E[1 − log ψ − p̂/ψ] ≤ −log P, where ψ is the mean of half the paths and p̂
-	// of the others; nil if there is a Reason.
+	// of the others, with an interval of −log P, open above; nil if there is a Reason.
 	Estimate *estimate.Estimate `json:"estimate,omitempty"`
 	Reason   string             `json:"reason,omitempty"`
 	// Spread is the variance of the log path probabilities.
@@ -61,6 +61,13 @@ func lowerSide(costs []float64, confidence float64) *Lower {
 	for i, c := range costs[half:] {
 		values[i] = 1 - logPsi - math.Exp(-c-logPsi)
 	}
-	e := estimate.Mean(values, confidence)
+	if confidence == 0 {
+		confidence = estimate.DefaultConfidence
+	}
+	e := estimate.Mean(values, 2*confidence-1)
+	if math.IsInf(e.Lo, -1) {
+		return &Lower{Reason: "no lower side: " + e.Warnings[0], Spread: spread}
+	}
+	e.Hi, e.Confidence = math.Inf(1), confidence
 	return &Lower{Estimate: &e, Spread: spread}
 }

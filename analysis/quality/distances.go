@@ -40,19 +40,19 @@ func (st *Study) costs(i int) (q, p []float64) {
 	return q, p
 }
 
-// estimate returns the mean of terms.
-func (st *Study) estimate(what Distance, terms []float64) estimate.Estimate {
-	of, most := estimate.Skewed, math.Inf(1)
-	if what == TV {
-		of, most = estimate.Mean, 1
-	}
-	return of(terms, st.Confidence).Within(0, most)
-}
-
-// Distance estimates a distance of sampler i from first-hitting.
+// Distance estimates a distance of sampler i from first-hitting, which is at most the collision bound.
 func (st *Study) Distance(what Distance, i int) estimate.Estimate {
-	e := st.estimate(what, st.terms(what, i))
-	if what == TV || !st.FullSupport {
+	most, ok := st.Bound(what, i)
+	switch terms := st.terms(what, i); {
+	case what == TV && !ok:
+		return estimate.Bounded(terms, 0, 1, st.Confidence)
+	case what == TV:
+		return estimate.Bounded(terms, 0, most, st.Confidence)
+	case !ok:
+		most = math.Inf(1)
+	}
+	e := estimate.Skewed(st.terms(KL, i), st.Confidence).Within(0, most)
+	if !st.FullSupport {
 		return e
 	}
 	if m := st.Mass(i); st.Clean[i] < m.Lo || st.Clean[i] > m.Hi {
@@ -69,7 +69,7 @@ func (st *Study) Mass(i int) estimate.Estimate {
 	for j := range q {
 		q[j] = math.Exp(-LogRatio(q[j], p[j]))
 	}
-	return st.estimate(KL, q)
+	return estimate.Skewed(q, st.Confidence).Within(0, math.Inf(1))
 }
 
 // Bound returns the collision bound on a distance of sampler i, false if there is none.

@@ -256,7 +256,7 @@ func (j *Judge) Summarize(judged []Judged) Generative {
 	}
 	out.NatsPerToken = estimate.Ratio(nats, tokens, nil, j.cfg.Confidence)
 	out.Perplexity = out.NatsPerToken.Map(math.Exp, math.Exp)
-	out.MeanPerplexity = estimate.Mean(perplexities, j.cfg.Confidence)
+	out.MeanPerplexity = estimate.Skewed(perplexities, j.cfg.Confidence)
 	out.Entropy = estimate.Mean(entropies, j.cfg.Confidence)
 	return out
 }

@@ -127,9 +127,9 @@ func DescribeAll(sequences [][]int, mask int, confidence float64) (out Texts) {
 			repeated = append(repeated, x.Repeated)
 		}
 	}
-	out.Entropy, out.Repeated = estimate.Mean(entropies, confidence), estimate.Mean(repeated, confidence)
+	out.Entropy, out.Repeated = estimate.Mean(entropies, confidence), estimate.Mean(repeated, confidence).Within(0, 1)
 	for n := range distinct {
-		out.Distinct[n] = estimate.Mean(distinct[n], confidence)
+		out.Distinct[n] = estimate.Mean(distinct[n], confidence).Within(0, 1)
 	}
 	return out
 }

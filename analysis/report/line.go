@@ -75,7 +75,10 @@ func (v Value) String() string {
 	switch {
 	case v.Exact || math.IsInf(v.Mean, 0):
 		return out
-	case !finite(v.Lo) || !finite(v.Hi):
+	case finite(v.Lo) && finite(v.Hi):
+	case v.SE > 0 && finite(v.SE):
+		return strings.ReplaceAll(bound+estimate.Digits(v.Mean, v.SE), "-", "−")
+	default:
 		return out + " (error not known)"
 	}
 	half := (v.Hi - v.Lo) / 2

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -192,8 +193,11 @@ func named(ref string, m model.Model) string {
 	return printable.String(ref)
 }
 
-// interval formats an estimate with its interval.
+// interval formats an estimate with its interval, or its standard error if it has none.
 func interval(e estimate.Estimate) string {
+	if math.IsInf(e.Hi, 1) {
+		return e.String()
+	}
 	mean, _, _ := strings.Cut(e.String(), " ±")
 	return mean + " [" + strings.Replace(e.Interval(), "..", ", ", 1) + "]"
 }

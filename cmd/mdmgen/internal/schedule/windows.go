@@ -22,8 +22,8 @@ const windowsSchema = "mdmgen.windows/1"
 
 // windowsMeaning explains the measurement.
 const windowsMeaning = "The KL of rows with cached keys and values from full rows is in nats per token, measured on texts of First-Hitting. " +
-	"A window meets the target if the upper end of its interval does. Windows are tried on the same texts, from the cheapest to the first that meets the target: " +
-	"each interval is for one window alone, and no confidence is claimed for the choice. `mdmgen generate --cache … --audit 1` with another seed measures it anew."
+	"A window meets the target if the KL plus three standard errors does. Windows are tried on the same texts, from the cheapest to the first that meets the target: " +
+	"no confidence is claimed for the choice. `mdmgen generate --cache … --audit 1` with another seed measures it anew."
 
 // windowTexts is the number of texts on which a window is measured, windowSeed their default seed.
 const windowTexts, windowSeed = 4, 1
@@ -87,7 +87,7 @@ func (o *options) windows(ctx context.Context, s kit.Streams) error {
 				return fmt.Errorf("schedule: %w", fault.WithoutName(err))
 			}
 			t.KL = q.Metrics[0].Value
-			if r.Tried = append(r.Tried, t); t.KL.Hi > o.klPerToken {
+			if r.Tried = append(r.Tried, t); t.KL.Mean > 0 && t.KL.Mean+3*t.KL.SE > o.klPerToken {
 				continue
 			}
 			if file, err := setup.KeepWindow(ctx, setup.Window{Cache: t.Cache, KL: t.KL, Positions: len(canvas), Provenance: r.Provenance}); err != nil {

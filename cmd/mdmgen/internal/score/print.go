@@ -77,6 +77,8 @@ func (f *results) summary(r Record) string {
 			entry(name, "?  not resolved")
 		case math.IsInf(e.SE, 1):
 			entry(name, "%s%s  (one %s: no standard error)", mark, digits(e.Mean, r.Settings.Exact), unit)
+		case math.IsInf(e.Hi, 1):
+			entry(name, "%s%s over %ss", mark, e, unit)
 		default:
 			entry(name, "%s%s over %ss, %g %% interval %s", mark, e, unit, 100*e.Confidence, e.Interval())
 		}
@@ -92,7 +94,7 @@ func (f *results) summary(r Record) string {
 	}
 	if s := f.seen; r.Settings.Plans > 0 {
 		if s.bounded > 0 {
-			entry("lower side", "≥ %.5f nats per token in %g of %s", s.lower/s.tokens, s.bounded, english.Plural(r.Totals.Windows, "window", ""))
+			entry("lower side", "≥ %.5f nats per token, by the limits of %g of %s", s.lower/s.tokens, s.bounded, english.Plural(r.Totals.Windows, "window", ""))
 		}
 		if s.reason != "" {
 			entry("note", "%s (window by window in --format json)", s.reason)

@@ -76,7 +76,7 @@ func (s *seen) add(w *scoredWindow) {
 		s.reason = w.Lower.Reason
 	default:
 		s.bounded++
-		s.lower += w.Lower.Estimate.Mean
+		s.lower += w.Lower.Estimate.Lo
 		s.tokens += float64(w.Tokens)
 	}
 }
