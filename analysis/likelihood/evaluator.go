@@ -27,7 +27,7 @@ func Whole(ids []int) Target {
 }
 
 // Framed is Whole of a text inside the network's frame, which is given.
-func Framed(f facts.Facts, ids []int) Target {
+func Framed(f model.Facts, ids []int) Target {
 	from := len(f.Frame) / 2
 	return Target{f.Framed(ids), InOrder(len(ids) + from)[from:]}
 }
