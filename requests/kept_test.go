@@ -49,7 +49,7 @@ func TestKept(t *testing.T) {
 	}
 	b.kept = maxKept - 10
 	reftest.OK(t, compile("5", "b"))
-	if l := b.languages[language{"5", "b"}]; len(b.languages) != 1 || l == nil || b.kept != l.Bytes() {
+	if l := b.languages[language{"5", "regex", "b"}]; len(b.languages) != 1 || l == nil || b.kept != l.Bytes() {
 		t.Errorf("%d languages of %d bytes are kept beyond the maximum", len(b.languages), b.kept)
 	}
 	b.Compile = func(context.Context) (func(), error) { return nil, context.Canceled }

@@ -97,8 +97,8 @@ func (b *Builder) matched(ctx context.Context, patterns []Pattern, gaps map[stri
 	return o, nil
 }
 
-// language is a language of the tokens that are not suppressed.
-type language struct{ suppressed, pattern string }
+// language is the language of a pattern, in tokens that are not suppressed.
+type language struct{ suppressed, kind, text string }
 
 // maxKept bounds the languages that are kept, in bytes: requests choose them.
 const maxKept = 64 << 20
@@ -106,11 +106,7 @@ const maxKept = 64 << 20
 // language returns the language of a pattern: a kept one, or a new one, which is kept unless it takes
 // all the room.
 func (b *Builder) language(ctx context.Context, suppressed string, p Pattern) (*match.Language, error) {
-	text, err := p.regexp()
-	if err != nil {
-		return nil, wrong(p.Kind, err)
-	}
-	key := language{suppressed, text}
+	key := language{suppressed, p.Kind, p.Text}
 	b.mu.Lock()
 	l := b.languages[key]
 	b.mu.Unlock()
@@ -123,6 +119,10 @@ func (b *Builder) language(ctx context.Context, suppressed string, p Pattern) (*
 			return nil, err
 		}
 		defer done()
+	}
+	text, err := p.regexp()
+	if err != nil {
+		return nil, wrong(p.Kind, err)
 	}
 	v, err := b.vocabulary(suppressed)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"mdmgen/internal/fault"
@@ -31,6 +32,7 @@ type exchange struct {
 	// plain answer can follow.
 	stream, streamed bool
 	client           *client
+	free             func() // gives up the place of the body
 	turn             samplers.Turn
 	// meta sums the steps of the canvases.
 	meta Meta
@@ -78,7 +80,8 @@ func (x *exchange) read(q any) error {
 	if kind, _, err := mime.ParseMediaType(x.r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
 		return refuse(http.StatusUnsupportedMediaType, "", "the body must be JSON, with the header Content-Type: application/json")
 	}
-	// A large body takes its place among those that are being read and decoded, as long as it may become.
+	// A large body takes its place, as long as it may become, among those that are being read, decoded and
+	// encoded.
 	length := x.r.ContentLength
 	if length < 0 || length > maxBody {
 		length = maxBody
@@ -88,7 +91,7 @@ func (x *exchange) read(q any) error {
 		if err != nil {
 			return err
 		}
-		defer free()
+		x.free = sync.OnceFunc(free)
 	}
 	_ = x.control.SetReadDeadline(time.Now().Add(bodyTime)) // A test's recorder does not support it.
 	var body bytes.Buffer
@@ -186,7 +189,8 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request, serve func(*exch
 	defer cancel()
 	s.metrics.running.Inc()
 	defer s.metrics.running.Dec()
-	x := &exchange{s: s, w: w, control: http.NewResponseController(w), began: time.Now(), client: s.client(r.RemoteAddr)}
+	x := &exchange{s: s, w: w, control: http.NewResponseController(w), began: time.Now(), client: s.client(r.RemoteAddr), free: func() {}}
+	defer func() { x.free() }()
 	x.turn.Of = &x.client.turn
 	x.r = r.WithContext(context.WithValue(ctx, asking{}, x))
 	err, status := error(nil), http.StatusOK

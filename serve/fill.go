@@ -29,6 +29,7 @@ func (s *Server) take(ctx context.Context, length int, kept int64) (free func(),
 
 // enter takes a place in the queue; leave releases it.
 func (x *exchange) enter() (leave func(), err error) {
+	x.free()
 	if !x.s.queue.TryAcquire(1) {
 		return nil, &Refusal{status: http.StatusTooManyRequests, Message: fmt.Sprintf("%d requests are waiting: try again later", x.s.Queue), Type: "rate_limit_error", Code: "queue_full"}
 	}

@@ -5,7 +5,6 @@ package torture
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -51,56 +50,44 @@ const ordinary = `{"prompt":"Once upon a time","max_tokens":16,"seed":7}`
 
 func attacks() []attack {
 	text := strings.Repeat("a king and a queen who had a daughter ", 8)
-	score := fmt.Sprintf(`{"text":%q,"draws":1024}`, text)
-	read := `{"infill":"Once upon a time{{1}} a king{{64}}.","candidates":["` + strings.Join(strings.Fields(strings.Repeat("queen king bird tree ", 8)), `","`) + `"],"gap":1}`
-	pad := strings.Repeat("x", 4<<20-64)
-	pattern := func(i int) string {
-		var words []string
+	read := `{"infill":"Once upon a time{{1}} a king{{64}}.","gap":1,"candidates":["` + strings.Join(strings.Fields(strings.Repeat("queen king bird tree ", 8)), `","`) + `"]}`
+	fill, pad, rest := `{"length":64,"n":128,"seed":1}`, 4<<20-64, `{"prompt":"a","n":128,"max_tokens":64,"stream":true,"diffusing":true}`
+	pattern := func(i int, each, between string) string {
+		var parts []string
 		for j := range 250 {
-			words = append(words, fmt.Sprintf("w%dx%d[a-z]{%d}", i, j, 5+j%30))
+			parts = append(parts, fmt.Sprintf(each, 1000*i+j, 5+j%30))
 		}
-		return strings.Join(words, "|")
+		return strings.Join(parts, between)
 	}
-	schema := func(i int) string {
-		var keys []string
-		for j := range 100 {
-			keys = append(keys, fmt.Sprintf(`"k%dx%d":{"type":"string","maxLength":9}`, i, j))
-		}
-		return `{"type":"object","properties":{` + strings.Join(keys, ",") + `}}`
+	flood := func(n int, path string, body func(int) string) func(context.Context, *victim) {
+		return func(ctx context.Context, v *victim) { v.flood(ctx, n, path, body) }
 	}
-	same := func(path, body string, n int) func(context.Context, *victim) {
-		return func(ctx context.Context, v *victim) { v.flood(ctx, n, n, path, func(int) string { return body }) }
+	same := func(n int, path, body string) func(context.Context, *victim) {
+		return flood(n, path, func(int) string { return body })
+	}
+	connect := func(n int, send string, half bool) func(context.Context, *victim) {
+		return func(ctx context.Context, v *victim) { v.connect(ctx, n, send, half) }
 	}
 	return []attack{
-		{"2 scores of 1024 draws", same("/v1/score", score, 2), true},
-		{"4 scores of 1024 draws", same("/v1/score", score, 4), true},
-		{"4 reads", same("/v1/read", read, 4), true},
-		{"2 of n = 128", same("/v1/generate", `{"length":64,"n":128,"seed":1}`, 2), true},
-		{"4 of n = 128", same("/v1/generate", `{"length":64,"n":128,"seed":1}`, 4), true},
-		{"8 of 2^24 steps", same("/v1/generate", `{"length":8,"sampler":"euler","steps":16777216}`, 8), false},
-		{"8 of most steps", same("/v1/generate", `{"length":8,"sampler":"euler","steps":65536}`, 8), false},
-		{"66 regular expressions", func(ctx context.Context, v *victim) {
-			v.flood(ctx, 66, 66, "/v1/generate", func(i int) string { return fmt.Sprintf(`{"length":16,"regex":%q}`, pattern(i)) })
-		}, false},
-		{"66 schemas", func(ctx context.Context, v *victim) {
-			v.flood(ctx, 66, 66, "/v1/generate", func(i int) string { return `{"length":16,"json_schema":` + schema(i) + `}` })
-		}, false},
-		{"24 bodies, field unknown", same("/v1/completions", `{"aaa":"`+pad+`"}`, 24), false},
-		{"24 bodies of small values", same("/v1/completions", `{"aaa":[`+strings.Repeat("[],", len(pad)/3)+`0]}`, 24), false},
-		{"24 bodies, valid", same("/tokenize", `{"content":"`+pad+`"}`, 24), false},
-		{"24 bodies of ids", same("/v1/completions", `{"prompt":[`+strings.Repeat("1,", len(pad)/2)+`1]}`, 24), false},
-		{"24 bodies of texts", same("/v1/completions", `{"prompt":[`+strings.Repeat(`"",`, len(pad)/3)+`""]}`, 24), false},
-		{"800 idle connections", func(ctx context.Context, v *victim) { v.connect(ctx, 800, "", false) }, false},
-		{"4000 half-sent bodies", func(ctx context.Context, v *victim) {
-			v.connect(ctx, 4000, head(1<<20)+`{"prompt":"`+strings.Repeat("x", 1<<16), false)
-		}, false},
-		{"64 half-closing", func(ctx context.Context, v *victim) {
-			v.connect(ctx, 64, head(len(ordinary))+ordinary, true)
-		}, false},
-		{"64 slow readers", func(ctx context.Context, v *victim) {
-			body := `{"prompt":"a","n":128,"max_tokens":64,"stream":true,"diffusing":true}`
-			v.connect(ctx, 64, head(len(body))+body, false)
-		}, false},
+		{"4 scores of 1024 draws", same(4, "/v1/score", fmt.Sprintf(`{"text":%q,"draws":1024}`, text)), true},
+		{"4 reads", same(4, "/v1/read", read), true},
+		{"2 of n = 128", same(2, "/v1/generate", fill), true},
+		{"4 of n = 128", same(4, "/v1/generate", fill), true},
+		{"8 of 2^24 steps", same(8, "/v1/generate", `{"length":8,"sampler":"euler","steps":16777216}`), false},
+		{"8 of most steps", same(8, "/v1/generate", `{"length":8,"sampler":"euler","steps":65536}`), false},
+		{"66 regular expressions", flood(66, "/v1/generate", func(i int) string { return `{"length":16,"regex":"` + pattern(i, "w%dx[a-z]{%d}", "|") + `"}` }), false},
+		{"66 schemas", flood(66, "/v1/generate", func(i int) string {
+			return `{"length":16,"json_schema":{"type":"object","properties":{` + pattern(i, `"k%d":{"type":"string","maxLength":%d}`, ",") + `}}}`
+		}), false},
+		{"24 bodies, key unknown", same(24, "/v1/completions", `{"aaa":"`+strings.Repeat("x", pad)+`"}`), false},
+		{"24 bodies of small values", same(24, "/v1/completions", `{"aaa":[`+strings.Repeat("[],", pad/3)+`0]}`), false},
+		{"24 bodies, valid", same(24, "/tokenize", `{"content":"`+strings.Repeat("x", pad)+`"}`), false},
+		{"24 bodies of ids", same(24, "/v1/completions", `{"prompt":[`+strings.Repeat("1,", pad/2)+`1]}`), false},
+		{"24 bodies of texts", same(24, "/v1/completions", `{"prompt":[`+strings.Repeat(`"",`, pad/3)+`""]}`), false},
+		{"800 idle connections", connect(800, "", false), false},
+		{"4000 half-sent bodies", connect(4000, head(1<<20)+`{"prompt":"`+strings.Repeat("x", 1<<16), false), false},
+		{"64 half-closing", connect(64, head(len(ordinary))+ordinary, true), false},
+		{"64 slow readers", connect(64, head(len(rest))+rest, false), false},
 	}
 }
 
@@ -113,7 +100,6 @@ func head(length int) string {
 type victim struct {
 	address string
 	process *os.Process
-	rows    func() float64
 	answers sync.Map
 }
 
@@ -125,12 +111,12 @@ var (
 )
 
 // flood sends requests from several connections, without a pause except after a refusal.
-func (v *victim) flood(ctx context.Context, connections, kinds int, path string, body func(int) string) {
+func (v *victim) flood(ctx context.Context, connections int, path string, body func(int) string) {
 	var all sync.WaitGroup
 	for c := range connections {
 		all.Go(func() {
 			for i := c; ctx.Err() == nil; i++ {
-				status := v.ask(ctx, other, path, body(i%kinds))
+				status := v.ask(ctx, other, path, body(i%connections))
 				n, _ := v.answers.LoadOrStore(status, new(atomic.Int64))
 				if n.(*atomic.Int64).Add(1); status != http.StatusOK {
 					time.Sleep(50 * time.Millisecond)
@@ -198,19 +184,17 @@ func (v *victim) median(t *testing.T) float64 {
 	return (seconds[9] + seconds[10]) / 2
 }
 
-// speed returns the rows per second that the network computes during a function.
+// speed returns the positions per second that the network computes during a function.
 func (v *victim) speed(t *testing.T, during func()) float64 {
-	before, begin := v.read(t, "/metrics", `(?m)^mdmgen_network_positions_total (\S+)`), time.Now()
+	count := func() float64 {
+		answer := reftest.Must(http.Get("http://" + v.address + "/metrics"))(t)
+		defer answer.Body.Close()
+		text := reftest.Must(io.ReadAll(answer.Body))(t)
+		return reftest.Must(strconv.ParseFloat(string(regexp.MustCompile(`(?m)^mdmgen_network_positions_total (\S+)`).FindSubmatch(text)[1]), 64))(t)
+	}
+	before, begin := count(), time.Now()
 	during()
-	return (v.read(t, "/metrics", `(?m)^mdmgen_network_positions_total (\S+)`) - before) / time.Since(begin).Seconds()
-}
-
-// read returns the number that a pattern finds in the answer of a path.
-func (v *victim) read(t *testing.T, path, pattern string) float64 {
-	answer := reftest.Must(http.Get("http://" + v.address + path))(t)
-	defer answer.Body.Close()
-	text := reftest.Must(io.ReadAll(answer.Body))(t)
-	return reftest.Must(strconv.ParseFloat(string(regexp.MustCompile(pattern).FindSubmatch(text)[1]), 64))(t)
+	return (count() - before) / time.Since(begin).Seconds()
 }
 
 // peak returns the greatest memory of the server in MiB, where the system tells.
@@ -231,16 +215,10 @@ func startVictim(t *testing.T, program string) *victim {
 	v := &victim{process: cmd.Process}
 	t.Cleanup(func() { _ = v.process.Signal(syscall.SIGKILL); _ = cmd.Wait() })
 	lines := bufio.NewScanner(said)
-	for lines.Scan() && v.address == "" {
-		if _, at, ok := strings.Cut(lines.Text(), " on http://"); ok {
-			v.address = at
-			break
-		}
+	for v.address == "" && lines.Scan() {
+		_, v.address, _ = strings.Cut(lines.Text(), " on http://")
 	}
-	go func() {
-		for lines.Scan() { // The log must not fill the pipe.
-		}
-	}()
+	go func() { _, _ = io.Copy(io.Discard, said) }() // The log must not fill the pipe.
 	return v
 }
 
@@ -254,7 +232,7 @@ func TestAttacks(t *testing.T) {
 	reftest.OK(t, err, string(out))
 	var table bytes.Buffer
 	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "attack\tdelay\tpeak MiB\tspeed kept\tanswers")
+	fmt.Fprintln(w, "attack\tdelay\tpeak MiB\tspeed kept\tanswers of a status")
 	for _, a := range attacks() {
 		if !strings.Contains(a.name, *only) {
 			continue
@@ -267,29 +245,20 @@ func TestAttacks(t *testing.T) {
 			over := make(chan struct{})
 			go func() { defer close(over); a.do(ctx, v) }()
 			time.Sleep(2 * time.Second) // until it is under way
-			var before, beside, after float64
-			if a.long {
-				before = v.speed(t, func() { time.Sleep(4 * time.Second) })
-			}
-			var delayed float64
-			beside = v.speed(t, func() { delayed = v.median(t) })
-			share := "-"
-			if a.long {
-				after = v.speed(t, func() { time.Sleep(4 * time.Second) })
-				share = fmt.Sprintf("%.2f", 2*beside/(before+after))
-			}
+			pause := func() { time.Sleep(4 * time.Second) }
+			before, delayed := v.speed(t, pause), 0.0
+			beside := v.speed(t, func() { delayed = v.median(t) })
+			kept := 2 * beside / (before + v.speed(t, pause))
 			stop()
 			<-over
-			delay, peak := delayed/min(alone, v.median(t)), v.peak()
-			var answers []string
+			delay, peak, answers := delayed/min(alone, v.median(t)), v.peak(), ""
 			v.answers.Range(func(status, n any) bool {
-				answers = append(answers, fmt.Sprintf("%d:%d", status, n.(*atomic.Int64).Load()))
+				answers += fmt.Sprintf("%d of %d ", n.(*atomic.Int64).Load(), status)
 				return true
 			})
-			slices.Sort(answers)
-			fmt.Fprintf(w, "%s\t%.1f\t%.0f\t%s\t%s\n", a.name, delay, peak, share, cmp.Or(strings.Join(answers, " "), "-"))
-			if delay > maxDelay || peak > maxPeak || a.long && 2*beside < minShare*(before+after) {
-				t.Errorf("delay %.1f, peak %.0f MiB, speed kept %s: want at most %d and %d, and at least %.1f", delay, peak, share, maxDelay, maxPeak, minShare)
+			fmt.Fprintf(w, "%s\t%.1f\t%.0f\t%.2f\t%s\n", a.name, delay, peak, kept, answers)
+			if delay > maxDelay || peak > maxPeak || a.long && kept < minShare {
+				t.Errorf("delay %.1f, peak %.0f MiB, speed kept %.2f: want at most %d and %d, and at least %.1f", delay, peak, kept, maxDelay, maxPeak, minShare)
 			}
 		})
 	}
