@@ -69,7 +69,6 @@ func attacks() []attack {
 	return []attack{
 		{"4 scores of 1024 draws", same(4, "/v1/score", fmt.Sprintf(`{"text":%q,"draws":1024}`, text)), true},
 		{"4 reads", same(4, "/v1/read", read), true},
-		{"2 of n = 128", same(2, "/v1/generate", fill), true},
 		{"4 of n = 128", same(4, "/v1/generate", fill), true},
 		{"8 of 2^24 steps", same(8, "/v1/generate", `{"length":8,"sampler":"euler","steps":16777216}`), false},
 		{"8 of most steps", same(8, "/v1/generate", `{"length":8,"sampler":"euler","steps":65536}`), false},
@@ -138,7 +137,7 @@ func (v *victim) ask(ctx context.Context, client *http.Client, path, body string
 }
 
 // connect holds connections open after sending something on each, and reads nothing. If half is set,
-// it also closes their sending sides, waits for the end and begins again.
+// it also closes their sending sides, waits for the end and, after a pause, begins again.
 func (v *victim) connect(ctx context.Context, n int, send string, half bool) {
 	var all sync.WaitGroup
 	for range n {
@@ -152,6 +151,7 @@ func (v *victim) connect(ctx context.Context, n int, send string, half bool) {
 				if half {
 					_ = conn.(*net.TCPConn).CloseWrite()
 					_, _ = io.Copy(io.Discard, conn)
+					time.Sleep(50 * time.Millisecond)
 				} else {
 					<-ctx.Done()
 				}
