@@ -30,7 +30,7 @@ func (s *Server) client(address string) *client {
 			clear(s.clients)
 		}
 		c = &client{held: make(map[*limit]*semaphore.Weighted)}
-		for _, l := range []*limit{s.bodies, s.readers, s.compilers} {
+		for _, l := range []*limit{s.positions, s.bodies, s.readers, s.compilers} {
 			c.held[l] = semaphore.NewWeighted(l.each)
 		}
 		s.clients[host] = c
@@ -47,16 +47,16 @@ type limit struct {
 func newLimit(all, each int64) *limit { return &limit{semaphore.NewWeighted(all), each} }
 
 // hold waits for n of a limit, first among the client's own requests.
-func (x *exchange) hold(l *limit, n int64) (free func(), err error) {
-	own := x.client.held[l]
-	if err := own.Acquire(x.r.Context(), n); err != nil {
+func (x *exchange) hold(ctx context.Context, l *limit, n int64) (free func(), err error) {
+	own, part := x.client.held[l], min(n, l.each)
+	if err := own.Acquire(ctx, part); err != nil {
 		return nil, err
 	}
-	if err := l.all.Acquire(x.r.Context(), n); err != nil {
-		own.Release(n)
+	if err := l.all.Acquire(ctx, n); err != nil {
+		own.Release(part)
 		return nil, err
 	}
-	return func() { l.all.Release(n); own.Release(n) }, nil
+	return func() { l.all.Release(n); own.Release(part) }, nil
 }
 
 // asking is the key of a context's exchange.
@@ -65,7 +65,7 @@ type asking struct{}
 // compile waits until the request of a context may compile a pattern, which may take seconds and 300 MiB.
 func compile(ctx context.Context) (done func(), err error) {
 	if x, ok := ctx.Value(asking{}).(*exchange); ok {
-		return x.hold(x.s.compilers, 1)
+		return x.hold(ctx, x.s.compilers, 1)
 	}
 	return func() {}, nil
 }

@@ -87,7 +87,7 @@ func (x *exchange) read(q any) error {
 		length = maxBody
 	}
 	if length > smallBody {
-		free, err := x.hold(x.s.bodies, length)
+		free, err := x.hold(x.r.Context(), x.s.bodies, length)
 		if err != nil {
 			return err
 		}

@@ -15,16 +15,17 @@ import (
 )
 
 // take waits until there is room for a canvas. A canvas beyond a limit takes all of it.
-func (s *Server) take(ctx context.Context, length int, kept int64) (free func(), err error) {
-	positions, kept := int64(min(length, s.Positions)), min(kept, s.CacheMemory)
-	if err := s.positions.Acquire(ctx, positions); err != nil {
+func (x *exchange) take(ctx context.Context, length int, kept int64) (free func(), err error) {
+	leave, err := x.hold(ctx, x.s.positions, int64(min(length, x.s.Positions)))
+	if err != nil {
 		return nil, err
 	}
-	if err := s.memory.Acquire(ctx, kept); err != nil {
-		s.positions.Release(positions)
+	kept = min(kept, x.s.CacheMemory)
+	if err := x.s.memory.Acquire(ctx, kept); err != nil {
+		leave()
 		return nil, err
 	}
-	return func() { s.memory.Release(kept); s.positions.Release(positions) }, nil
+	return func() { x.s.memory.Release(kept); leave() }, nil
 }
 
 // enter takes a place in the queue; leave releases it.
@@ -54,7 +55,7 @@ func (x *exchange) fill(jobs []job, diffusing bool, each func(samplers.Step, []f
 		for i := range jobs {
 			j := &jobs[i]
 			for range j.N {
-				free, err := x.s.take(ctx, max(len(j.Tokens), j.Sampler.Settings().MaxLength), x.s.requests.Bytes(&j.Job))
+				free, err := x.take(ctx, max(len(j.Tokens), j.Sampler.Settings().MaxLength), x.s.requests.Bytes(&j.Job))
 				if err != nil {
 					return err
 				}

@@ -138,7 +138,7 @@ func (x *exchange) evaluator(o likelihood.Options) (e *likelihood.Evaluator, fre
 		return nil, nil, err
 	}
 	defer leave()
-	free, err = x.hold(x.s.readers, 1) // Each has the rows of a call in memory.
+	free, err = x.hold(x.r.Context(), x.s.readers, 1) // Each has the rows of a call in memory.
 	return e, free, err
 }
 

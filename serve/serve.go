@@ -70,12 +70,12 @@ type Server struct {
 	// These are shared by all requests: queue holds the places of requests whose canvases have not
 	// all been started; positions and memory the positions and cached bytes of the canvases being
 	// filled. Waiting requests are served in order of arrival.
-	queue, positions, memory *semaphore.Weighted
+	queue, memory *semaphore.Weighted
 	// bodies are the bytes of large bodies that are being read, readers the requests that read and
 	// score, and compilers those that compile a pattern.
-	bodies, readers, compilers *limit
-	mu                         sync.Mutex
-	clients                    map[string]*client
+	positions, bodies, readers, compilers *limit
+	mu                                    sync.Mutex
+	clients                               map[string]*client
 }
 
 // open lists the paths that need no key.
@@ -102,7 +102,8 @@ func New(ctx context.Context, c Config) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{Config: c, requests: builder, engine: engine, began: time.Now(), clients: make(map[string]*client)}
-	s.queue, s.positions, s.memory = semaphore.NewWeighted(int64(c.Queue)), semaphore.NewWeighted(int64(c.Positions)), semaphore.NewWeighted(c.CacheMemory)
+	s.queue, s.memory = semaphore.NewWeighted(int64(c.Queue)), semaphore.NewWeighted(c.CacheMemory)
+	s.positions = newLimit(int64(c.Positions), int64(c.Positions-c.Positions/8))
 	s.bodies, s.readers, s.compilers = newLimit(2*maxBody, maxBody), newLimit(4, 3), newLimit(2, 1)
 	s.metrics = newMetrics(s)
 	s.routes = map[string]func(*exchange) error{
