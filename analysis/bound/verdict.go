@@ -20,12 +20,10 @@ const (
 )
 
 // Tolerances of exact lines, times max(1, |value|). Identities between sums and quadratures agree
-// to about 1e-12; Theorem 5's equality is checked to 1e-9, and the integral of Euler's own rates
-// has kinks that are located to 1e-9.
+// to about 1e-12; Theorem 5's equality is checked to 1e-9.
 const (
 	exactTolerance    = 1e-10
 	theorem5Tolerance = 1e-9
-	eulerTolerance    = 1e-9
 	// rounding is the limit below which values, which differ between machines, are shown as 0.
 	rounding = 1e-13
 )

