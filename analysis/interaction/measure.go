@@ -188,20 +188,22 @@ func newSequence(spec *samplers.Spec, categorical *draw.Categorical, canvas []in
 func (s *sequence) take(rows draw.Row, step int) error {
 	columns := s.spec.Columns
 	row := func(i int) draw.Row { return rows.Slice(i*columns, (i+1)*columns) }
-	kl, p := make([]float64, len(s.masked)), make([]float64, columns)
+	kl, logs := make([]float64, len(s.masked)), make([]float64, columns)
 	for i, l := range s.masked {
-		if err := s.categorical.Probabilities(p, row(i)); err != nil {
+		if err := s.categorical.LogProbabilities(logs, row(i)); err != nil {
 			return fmt.Errorf("position %d: %w", l, err)
 		}
 		if s.before[l] == nil {
 			s.before[l] = make([]float32, columns)
 		}
 		before := s.before[l]
-		for a, q := range p {
-			if q > 0 && s.revealed >= 0 {
-				kl[i] += q * (math.Log(q) - float64(before[a]))
+		for a, x := range logs {
+			if s.revealed >= 0 {
+				if q := math.Exp(x); q > 0 {
+					kl[i] += q * (x - float64(before[a]))
+				}
 			}
-			before[a] = float32(math.Log(q))
+			before[a] = float32(x)
 		}
 	}
 	if s.revealed >= 0 {
@@ -217,10 +219,10 @@ func (s *sequence) take(rows draw.Row, step int) error {
 		if s.text != nil {
 			s.ids[l] = int64(s.text[l])
 		} else {
-			if err := s.categorical.Probabilities(p, row(slices.Index(asked, l))); err != nil {
+			token, err := s.categorical.Token(row(slices.Index(asked, l)), s.numbers.Token(l))
+			if err != nil {
 				return err
 			}
-			token, _ := s.categorical.Pick(p, s.numbers.Token(l))
 			s.ids[l] = int64(token)
 		}
 		i := slices.Index(s.masked, l)

@@ -6,10 +6,13 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+
 	"mdmgen/internal/reftest"
 	"mdmgen/model/world"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
+	"mdmgen/samplers/draw"
 )
 
 // row returns a world's own row.
@@ -81,6 +84,21 @@ func TestMeasureWorlds(t *testing.T) {
 		if seen != len(counts) {
 			t.Errorf("%s: %d bins, want %d", name, seen, len(counts))
 		}
+	}
+}
+
+// TestMeasureSharp checks that an interaction is finite where a probability underflows.
+func TestMeasureSharp(t *testing.T) {
+	spec := samplers.Spec{Vocabulary: draw.Vocabulary{Columns: 2, Mask: 2}}
+	s := newSequence(&spec, reftest.Must(draw.NewCategorical(spec.Vocabulary, draw.Settings{}))(t), []int{2, 2}, Config{}, 0)
+	reftest.OK(t, s.take(draw.Double([]float64{0, -1000, 0, -1000}), 0))
+	reftest.OK(t, s.take(draw.Double([]float64{-1000, 0}), 1))
+	total := 0.0
+	for _, sums := range s.sums {
+		total += floats.Sum(sums)
+	}
+	if total != 1000 || s.ids[0]+s.ids[1] != 1 {
+		t.Errorf("an interaction of %v nats, want 1000; tokens %v", total, s.ids)
 	}
 }
 
