@@ -9,8 +9,10 @@ import (
 
 	"mdmgen/analysis/likelihood"
 	"mdmgen/internal/reftest"
+	"mdmgen/model/world"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
+	"mdmgen/samplers/draw"
 	"mdmgen/samplers/rank"
 	"mdmgen/samplers/schedule"
 )
@@ -82,6 +84,28 @@ func TestReplayFits(t *testing.T) {
 			target := likelihood.Whole(slices.Repeat([]int{0}, 3))
 			reftest.Fails(t, reftest.Err(e.Laws(context.Background(), target, []*catalog.Sampler{s})), want, s)
 			reftest.Fails(t, reftest.Err(e.Values(context.Background(), []likelihood.Target{target}, s)), want, s)
+		}
+	}
+}
+
+// TestDoubleRows checks on rows that are equal in float32 that a likelihood keeps the tokens that
+// sampling keeps.
+func TestDoubleRows(t *testing.T) {
+	t.Parallel()
+	w := reftest.Must(world.Parse([]byte(`{"schema":"mdm-laws-world/1","d":1,"V":2,"mu_kind":"time_free","mu0":[[null],[null],[[0.499999999,0.500000001]]]}`)))(t)
+	for _, how := range []draw.Settings{{TopK: 1}, {TopP: 0.5}, {Temperature: new(0.0)}, {Temperature: new(1e-11)}} {
+		e := reftest.Must(likelihood.New(w, likelihood.Options{Draw: how}))(t)
+		for _, name := range []string{"fhs", "tweedie", "confidence", "entropy-bounded"} {
+			s := reftest.Must(catalog.New(catalog.Options{Sampler: name, Draw: how}, w.Spec()))(t)
+			if got := reftest.Must(e.Exact(t.Context(), likelihood.Whole([]int{1}), s))(t).NegLog; math.Abs(got) > 1e-12 {
+				t.Errorf("%s, %+v: −log P is %v, want 0", name, how, got)
+			}
+			reftest.OK(t, reftest.Err(samplers.Sample(t.Context(), w, samplers.Copies([]int{2}, 0, 20), samplers.Config{Method: s}, func(r samplers.Result) error {
+				if r.IDs[0] != 1 {
+					t.Errorf("%s, %+v: a sample of probability 0", name, how)
+				}
+				return nil
+			})), name)
 		}
 	}
 }
