@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"mdmgen/analysis/baseline"
+	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/internal/reftest"
 )
@@ -151,5 +152,8 @@ func TestSays(t *testing.T) {
 		if got := says(mean(c.x, nil, 0.95), false); !strings.HasPrefix(got.Verdict, c.want) || c.want == "" && got.Verdict != "" {
 			t.Errorf("%.3v…: %q, want %q", c.x[0], got.Verdict, c.want)
 		}
+	}
+	if got := says(estimate.Skewed(around(3, 1, 8), 0.95), false); !strings.HasPrefix(got.Verdict, "not resolved: 8 samples in 8 independent units") {
+		t.Errorf("few units: %q", got.Verdict)
 	}
 }

@@ -100,10 +100,10 @@ func (m means) same(terms []float64) report.Judgement {
 	return report.Judge(report.Equal, " %.2g, the error of both estimates at 99.9 %%", max(e.Hi, -e.Lo))
 }
 
-// withoutError returns the verdict on an estimate without a standard error.
+// withoutError returns the verdict on an estimate without a standard error or an interval.
 func withoutError(e estimate.Estimate) (_ report.Judgement, undecided bool) {
 	switch {
-	case !math.IsInf(e.SE, 0) && !math.IsNaN(e.SE):
+	case !math.IsInf(e.SE, 0) && !math.IsNaN(e.SE) && !math.IsInf(e.Hi-e.Lo, 1):
 		return report.Judgement{}, false
 	case e.Units < 2:
 		return report.Judge(report.NotResolved, ": %d independent unit has no standard error: at least 2 are needed", e.Units), true
