@@ -106,8 +106,8 @@ func openSession(ctx context.Context, ref string, src ort.Source, f Facts, rt or
 		}
 	}
 	// With quantised weights the runtime itself fuses some sums with the preceding operator, which
-	// changes their rounding.
-	src.Fused = !int8 && f.Dtype != string(graph.Int4)
+	// changes their rounding. Only the runtime has RMSNorm as one operator.
+	src.Fused = !int8 && f.Dtype != string(graph.Int4) && !checkpoint.IsGated(f.Family)
 	return ort.Open(ctx, src, rt)
 }
 

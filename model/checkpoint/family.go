@@ -69,6 +69,11 @@ func (c Config) family() *Family {
 	return families[i]
 }
 
+// IsGated reports whether a family of that name has [Gated] networks.
+func IsGated(family string) bool {
+	return slices.ContainsFunc(families, func(f *Family) bool { return f.Name == family && f.Network == Gated })
+}
+
 // Network returns the kind of the network.
 func (c Config) Network() Network { return c.family().Network }
 

@@ -54,8 +54,14 @@ func (d *gated) head() (string, source, []float32) {
 	return name, whole(d.c.Tensor(name + ".weight")), nil
 }
 
-// norm adds an RMSNorm of rows of width numbers.
+// norm adds an RMSNorm of rows of width numbers, x/√(mean x² + ε)·w. The runtime makes one operator of
+// these six, its own SimplifiedLayerNormalization, which ONNX's checker rejects in a file. Those that
+// it accepts are worse: the norm of a sum in com.microsoft adds squares one by one in float32, and with
+// opset 23, which has RMSNormalization, CUDA has no ReduceMax, Pad and Scan.
 func (d *gated) norm(name, x string, width int) string {
 	w := d.b.floats(name+".weight", vector(d.c, name+".weight"), width)
-	return d.b.node("", "SimplifiedLayerNormalization", attrs{{"axis", -1}, {"epsilon", float32(d.c.Config.Epsilon)}, {"stash_type", 1}}, x, w)
+	b := d.b
+	mean := b.node("", "ReduceMean", attrs{{"axes", []int{-1}}}, b.op("Pow", x, b.floats("two", []float32{2})))
+	size := b.op("Sqrt", b.op("Add", mean, b.floats("epsilon", []float32{float32(d.c.Config.Epsilon)})))
+	return b.op("Mul", b.op("Div", x, size), w)
 }

@@ -30,10 +30,11 @@ const kernelHead = `# Operators with the element types of their inputs and outpu
 # Made with: MDMGEN_RUNTIME=<that library> go test ./model/graph -run TestKernelsOfCUDA -update
 `
 
-// registered are kernels for kept keys and values that the runtime's source registers for CUDA
-// (cuda_execution_provider.cc), and that no opened network has used there yet.
+// registered are kernels for kept keys and values, and for the parts of RMSNorm, that the runtime's
+// source registers for CUDA (cuda_execution_provider.cc), and that no opened network has used there yet.
 var registered = []string{
 	"Concat float32 float32 -> float32", "GatherND int64 int64 -> int64", "If bool -> float32 float32 float32", "Softmax float32 -> float32", "Split float32 int64 -> float32 float32",
+	"Pow float32 float32 -> float32", "ReduceMean float32 -> float32", "Sqrt float32 -> float32",
 }
 
 func readKernels(t *testing.T) map[string]bool {
