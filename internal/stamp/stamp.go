@@ -7,6 +7,7 @@
 package stamp
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -145,12 +146,24 @@ func (s Store) Load(key string, v any) bool {
 		return false
 	}
 	data, err := plainfile.Read(s.file(key), maxEntry)
-	return err == nil && json.Unmarshal(data, v) == nil
+	data, whole := bytes.CutPrefix(data, sumOf(key, data[min(sumLength, len(data)):]))
+	return err == nil && whole && json.Unmarshal(data, v) == nil
 }
 
-// Save stores a value of at most 1 MiB of JSON under a key, if possible.
+// sumLength is the number of bytes of the line before an entry's JSON: the SHA-256 of its key and of
+// the JSON, so that an entry whose bytes have changed is none.
+const sumLength = 2*sha256.Size + 1
+
+func sumOf(key string, data []byte) []byte {
+	h := sha256.New()
+	fmt.Fprintf(h, "%q\n%s", key, data)
+	return fmt.Appendf(nil, "%x\n", h.Sum(nil))
+}
+
+// Save stores a value of almost 1 MiB of JSON at most under a key, if possible.
 func (s Store) Save(key string, v any) {
 	data, err := json.Marshal(v)
+	data = append(sumOf(key, data), data...)
 	if s.Dir == "" || err != nil || len(data) > maxEntry || os.MkdirAll(s.Dir, 0o700) != nil {
 		return
 	}

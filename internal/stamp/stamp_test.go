@@ -1,11 +1,13 @@
 package stamp_test
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -30,14 +32,10 @@ func forge(t *testing.T, store, want string) (entries int) {
 	files := reftest.Must(filepath.Glob(filepath.Join(store, "*.json")))(t)
 	for _, f := range files {
 		var e map[string]json.RawMessage
-		b, err := os.ReadFile(f)
-		if err == nil {
-			err = json.Unmarshal(b, &e)
-		}
-		reftest.OK(t, err)
+		_, b, _ := bytes.Cut(reftest.Must(os.ReadFile(f))(t), []byte("\n"))
+		reftest.OK(t, json.Unmarshal(b, &e))
 		e["sha256"], _ = json.Marshal(want)
-		b, _ = json.Marshal(e)
-		reftest.OK(t, os.WriteFile(f, b, 0o600))
+		stamp.Store{Dir: store}.Save(fmt.Sprintf(`{"kind":%s,"paths":%s,"marks":null,"sha256":""}`, e["kind"], e["paths"]), e)
 	}
 	return len(files)
 }
@@ -103,5 +101,40 @@ func TestSHA256EndsWithItsContext(t *testing.T) {
 	cancel()
 	if _, err := (stamp.Store{}).SHA256(ctx, path); !errors.Is(err, context.Canceled) {
 		t.Errorf("err = %v", err)
+	}
+}
+
+// An entry with a changed, added or missing byte, or under another key's name, is none.
+func TestChangedEntry(t *testing.T) {
+	t.Parallel()
+	s := stamp.Store{Dir: t.TempDir()}
+	s.Save("key", []int{10, 20, 30})
+	name := reftest.Must(filepath.Glob(filepath.Join(s.Dir, "*")))(t)[0]
+	whole := reftest.Must(os.ReadFile(name))(t)
+	load := func(key string, data []byte) bool {
+		reftest.OK(t, os.WriteFile(name, data, 0o600))
+		return s.Load(key, new([]int))
+	}
+	if !load("key", whole) {
+		t.Fatal("the entry does not load")
+	}
+	for i := range whole {
+		for bit := range 8 {
+			changed := bytes.Clone(whole)
+			changed[i] ^= 1 << bit
+			if load("key", changed) {
+				t.Errorf("loads with bit %d of byte %d changed", bit, i)
+			}
+		}
+		if load("key", whole[:i]) || load("key", append(bytes.Clone(whole), whole[i])) {
+			t.Errorf("loads with %d bytes, or one more", i)
+		}
+	}
+	s.Save("other", []int{1})
+	for _, path := range reftest.Must(filepath.Glob(filepath.Join(s.Dir, "*")))(t) {
+		reftest.OK(t, os.WriteFile(path, whole, 0o600))
+	}
+	if s.Load("other", new([]int)) {
+		t.Error("the entry of another key loads")
 	}
 }
