@@ -12,7 +12,8 @@ import (
 )
 
 // Digest returns "sha256:…" of the config, the weights, the name of the chosen set if a trainer's
-// file has two, and the special tokens. It reads the files once, streaming, and checks that no element is NaN and
+// file has two, and the special tokens. It reads the files once, streaming, and checks that torch's
+// archives have the bytes that were written, that no element is NaN and
 // that copies of tied parameters are equal to them; it reads nothing if Stamps remembers the
 // digest. Two checkpoints with the same digest are the same network, whatever their folders are
 // called. Reading stops when ctx is done.
@@ -27,6 +28,9 @@ func (c *Checkpoint) Digest(ctx context.Context) (string, error) {
 		chosen += fmt.Sprint(c.Config.MaskID, c.special, c.frame)
 	}
 	work := func(ctx context.Context) (string, error) {
+		if err := c.archives(ctx); err != nil {
+			return "", err
+		}
 		if err := c.numbers(ctx); err != nil {
 			return "", err
 		}
@@ -51,7 +55,7 @@ func (c *Checkpoint) Digest(ctx context.Context) (string, error) {
 			}
 			paths = append(paths, path)
 		}
-		sum, err = c.Stamps.Digest(ctx, "checkpoint of sound numbers "+chosen, paths, work)
+		sum, err = c.Stamps.Digest(ctx, "sound checkpoint "+chosen, paths, work)
 	}
 	if err != nil {
 		return "", fmt.Errorf("checkpoint: %s: %w", c.name, err)
@@ -95,10 +99,13 @@ func (c *Checkpoint) add(ctx context.Context, w io.Writer, name string, buf []by
 }
 
 // Reading returns the bytes that are read for a digest that is not remembered, without config.json:
-// the weight files, and the parameters once more to look for NaN.
+// the weight files, torch's twice, and the parameters once more to look for NaN.
 func (c *Checkpoint) Reading() (n int64) {
 	for _, f := range c.files {
 		n += f.size
+		for name := range f.sums {
+			n += int64(f.spans[name].size)
+		}
 	}
 	for s := range c.Config.Tensors() {
 		n += int64(len(c.tensors[s.Name].Data))

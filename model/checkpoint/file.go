@@ -28,6 +28,10 @@ type File struct {
 	order    []string  // names in torch's order, nil for safetensors
 	training *training // what a trainer's file adds to a state_dict, else nil
 	copied   uint64    // bytes in copies of views
+
+	// spans and sums are the entries of a zip archive with their CRC-32, by name.
+	spans map[string]span
+	sums  map[string]uint32
 }
 
 // OpenFile maps the weight file at path and checks its header or pickle. The caller must close it;
@@ -80,7 +84,7 @@ func (s *File) index() error {
 	var err error
 	switch {
 	case bytes.HasPrefix(s.bytes, []byte(zipLocal)):
-		v, err = zipped(s.bytes)
+		v, err = s.zipped()
 	case isLegacy(s.bytes):
 		v, err = legacy(s.bytes)
 	default:

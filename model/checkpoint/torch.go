@@ -185,11 +185,13 @@ func (x *rebuilt) gather(data []byte, size int) []byte {
 }
 
 // zipped reads the pickle of a file that is a zip archive.
-func zipped(b []byte) (any, error) {
-	spans, err := zipSpans(b)
+func (s *File) zipped() (any, error) {
+	spans, sums, err := zipSpans(s.bytes)
 	if err != nil {
 		return nil, err
 	}
+	s.spans, s.sums = spans, sums
+	b := s.bytes
 	top := ""
 	for name := range spans {
 		if dir, ok := strings.CutSuffix(name, "data.pkl"); ok && strings.Count(name, "/") == 1 && strings.HasSuffix(dir, "/") {

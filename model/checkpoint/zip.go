@@ -3,9 +3,15 @@ package checkpoint
 import (
 	"archive/zip"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
+	"maps"
+	"slices"
+
+	"mdmgen/internal/plainfile"
 )
 
 // zipLocal is the beginning of a zip archive.
@@ -39,33 +45,57 @@ func (d *directory) ReadAt(p []byte, at int64) (int, error) {
 	return d.ReaderAt.ReadAt(p, at)
 }
 
-// zipSpans returns where the entries of an archive are in b. All must be stored uncompressed, as in
-// torch files.
-func zipSpans(b []byte) (map[string]span, error) {
+// zipSpans returns where the entries of an archive are in b, and their CRC-32, except 0, which torch
+// writes if it is told to compute none. All must be stored uncompressed, as in torch files.
+func zipSpans(b []byte) (map[string]span, map[string]uint32, error) {
 	z, err := zip.NewReader(&directory{bytes.NewReader(b), maxDirectory}, int64(len(b)))
 	if err != nil {
-		return nil, fmt.Errorf("the zip archive's directory is damaged, or the file truncated: %w", err)
+		return nil, nil, fmt.Errorf("the zip archive's directory is damaged, or the file truncated: %w", err)
 	}
-	spans := map[string]span{}
+	spans, sums := map[string]span{}, map[string]uint32{}
 	for _, f := range z.File {
 		if _, twice := spans[f.Name]; twice {
-			return nil, fmt.Errorf("the zip archive's entry %s is listed twice", quoteName(f.Name))
+			return nil, nil, fmt.Errorf("the zip archive's entry %s is listed twice", quoteName(f.Name))
 		}
 		if f.Method != zip.Store || f.Flags&1 != 0 {
-			return nil, fmt.Errorf("the zip archive's entry %s is compressed or encrypted, unlike torch's: save the weights again", quoteName(f.Name))
+			return nil, nil, fmt.Errorf("the zip archive's entry %s is compressed or encrypted, unlike torch's: save the weights again", quoteName(f.Name))
 		}
 		at, err := f.DataOffset()
 		if err == nil && f.CompressedSize64 != f.UncompressedSize64 {
 			err = errors.New("it has two sizes")
 		}
 		if err != nil {
-			return nil, fmt.Errorf("the zip archive's entry %s is not at its place in the directory: %w", quoteName(f.Name), err)
+			return nil, nil, fmt.Errorf("the zip archive's entry %s is not at its place in the directory: %w", quoteName(f.Name), err)
 		}
 		s := span{uint64(at), f.UncompressedSize64}
 		if s.bytes(b) == nil {
-			return nil, fmt.Errorf("the zip archive's entry %s ends outside of the file: it is truncated", quoteName(f.Name))
+			return nil, nil, fmt.Errorf("the zip archive's entry %s ends outside of the file: it is truncated", quoteName(f.Name))
 		}
-		spans[f.Name] = s
+		if spans[f.Name] = s; f.CRC32 != 0 {
+			sums[f.Name] = f.CRC32
+		}
 	}
-	return spans, nil
+	return spans, sums, nil
+}
+
+// archives returns an error if an entry of a torch archive is not what was written. Like the digest,
+// it reads the files instead of a mapping.
+func (c *Checkpoint) archives(ctx context.Context) error {
+	for _, f := range c.files {
+		for _, name := range slices.Sorted(maps.Keys(f.sums)) {
+			s, sum := f.spans[name], crc32.NewIEEE()
+			r, err := Tensor{Dtype: U8, Data: s.bytes(f.bytes), Path: f.path, Offset: int64(s.begin)}.Open(0, int(s.size))
+			if err == nil {
+				_, err = io.Copy(sum, c.noted(ctx, r))
+				r.Close()
+			}
+			if err == nil && sum.Sum32() != f.sums[name] {
+				err = errors.New("its bytes do not have its CRC-32: the file is damaged: fetch or save it again")
+			}
+			if err != nil {
+				return fmt.Errorf("the zip archive's entry %s: %w", quoteName(name), plainfile.Cause(err))
+			}
+		}
+	}
+	return nil
 }
