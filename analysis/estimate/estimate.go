@@ -291,7 +291,8 @@ func Groups(x []float64, size int, confidence float64) Estimate {
 // paired, and their difference estimates it. That is right if neighbouring strata are alike and too
 // large otherwise (collapsed strata; Cochran, Sampling Techniques, section 5A.12): up to 1.5 times
 // for four strata with a decreasing mean. A few strata may have most of the variance, so the
-// degrees of freedom are Satterthwaite's, (Σv)²/Σv² for the variances v of the pairs. The samples
+// degrees of freedom are Satterthwaite's, (Σv)²/Σv² for the variances v of the pairs; even so 95 % intervals of 16 strata hold the truth in 88 % of seeds on
+// one world. The samples
 // must be in the order of the strata.
 func Strata(x []float64, confidence float64) Estimate {
 	n := len(x)

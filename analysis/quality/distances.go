@@ -16,7 +16,8 @@ const (
 	// first-hitting. It is valid if the sampler leaves masks; first-hitting leaves none.
 	TV Distance = "tv"
 	// KL is KL(P_FHS‖P_N) in nats: the mean of log(P_FHS/P_N), +Inf if the sampler excludes a text.
-	// Its interval is that of [estimate.Skewed]. r − 1, r = P_N/P_FHS, has a known mean but is no
+	// Its interval is that of [estimate.Skewed], which misses rare texts far apart: of 200 texts of markov3-exact, 91 %
+	// hold the truth. r − 1, r = P_N/P_FHS, has a known mean but is no
 	// useful control variate: if r has a heavy tail, the samples miss the texts in the tail, and
 	// 95 % intervals covered only 6 to 88 % in tests.
 	KL Distance = "kl"
