@@ -225,6 +225,9 @@ func (e *Evaluator) Estimate(ctx context.Context, ts []Target, first uint64, c C
 	out := make([]Result, len(ts))
 	for i := range out {
 		out[i] = d.result(d.samples[begin[i]:begin[i+1]], d.asks[rows[i]:rows[i+1]])
+		if e.opts.Guidance != 0 {
+			out[i].Rows *= 2
+		}
 		if !unresolved {
 			continue
 		}

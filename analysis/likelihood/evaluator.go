@@ -11,6 +11,7 @@ import (
 	"mdmgen/model/facts"
 	"mdmgen/samplers"
 	"mdmgen/samplers/draw"
+	"mdmgen/samplers/layer"
 )
 
 // Target is a text to evaluate.
@@ -81,6 +82,9 @@ type Options struct {
 	// AllColumns normalises a row over all columns, MASK and padding included, as LLaDA's
 	// evaluation does. The probabilities of tokens then sum to less than 1.
 	AllColumns bool
+	// Guidance is w in (1+w)·row − w·second, 0 for none: the second canvas hides all but the free
+	// positions, as in LLaDA's evaluation.
+	Guidance float64
 	// Blocks allows a block-causal network, whose likelihood is a sum over blocks. Only
 	// [Evaluator.Estimate] and [Evaluator.Values] support it.
 	Blocks bool
@@ -139,10 +143,11 @@ func New(m model.Model, o Options) (*Evaluator, error) {
 		return nil, err
 	}
 	e.changed = o.Draw.ChangesLaw()
-	if w, ok := m.(table); ok && !e.changed && fits(w, f) {
+	guided := o.Guidance != 0
+	if w, ok := m.(table); ok && !e.changed && !guided && fits(w, f) {
 		e.table = w
 	}
-	if p, ok := m.(model.LogProber); ok && !e.changed && !whole {
+	if p, ok := m.(model.LogProber); ok && !e.changed && !guided && !whole {
 		e.prober = p
 	}
 	return e, nil
@@ -251,6 +256,9 @@ func (e *Evaluator) Together(length, wanted int) int {
 			cells = batchCells
 		}
 	}
+	if e.opts.Guidance != 0 {
+		n, cells = n/2, cells/2
+	}
 	return max(1, min(n, cells/(wanted*e.facts.Columns)))
 }
 
@@ -281,8 +289,11 @@ func (e *Evaluator) call(ctx context.Context, asks []Ask, batch []int) error {
 		if e.kept != nil {
 			c.Kept = append(c.Kept, e.kept)
 		}
-		e.totals.Positions += len(a.Wanted)
 	}
+	if e.opts.Guidance != 0 {
+		e.second(asks, batch)
+	}
+	e.totals.Positions += len(c.Positions)
 	if e.facts.TimeConditioned {
 		c.Sigma = e.sigma
 	}
@@ -300,11 +311,31 @@ func (e *Evaluator) call(ctx context.Context, asks []Ask, batch []int) error {
 		return err
 	}
 	e.totals.Calls++
-	e.totals.Rows += len(batch)
+	e.totals.Rows += len(c.Counts)
 	if e.prober != nil {
 		return e.take(asks, batch)
 	}
+	if half := rows.Len() / 2; e.opts.Guidance != 0 {
+		(&layer.Guidance{W: e.opts.Guidance}).Guide(rows.Slice(0, half), rows.Slice(half, 2*half))
+		rows = rows.Slice(0, half)
+	}
 	return e.reduce(asks, batch, rows)
+}
+
+// second adds the second canvases to a call, in the order of the first.
+func (e *Evaluator) second(asks []Ask, batch []int) {
+	c, at := &e.asked, 0
+	c.IDs = append(c.IDs, c.IDs...)
+	for _, i := range batch {
+		ids := c.IDs[len(c.IDs)/2+at:]
+		for l := range asks[i].Target.IDs {
+			if _, free := slices.BinarySearch(asks[i].Target.Free, l); !free {
+				ids[l] = int64(e.facts.MaskID)
+			}
+		}
+		at += len(asks[i].Target.IDs)
+	}
+	c.Positions, c.Counts, e.sigma = append(c.Positions, c.Positions...), append(c.Counts, c.Counts...), append(e.sigma, e.sigma...)
 }
 
 // sigma returns −log α at a masked fraction. A network has no row at infinity: a fraction that

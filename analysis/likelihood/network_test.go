@@ -7,15 +7,15 @@ import (
 	"slices"
 	"testing"
 
-	"gonum.org/v1/gonum/integrate/quad"
-
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/integrate/quad"
 
 	"mdmgen/analysis/estimate"
 	"mdmgen/internal/orttest"
 	"mdmgen/internal/reftest"
 	"mdmgen/model"
 	"mdmgen/model/facts"
+	"mdmgen/model/world"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/plan"
@@ -266,4 +266,70 @@ func TestFramed(t *testing.T) {
 	}
 	target.IDs[2], target.IDs[0] = 8, f.MaskID
 	reftest.Fails(t, e.Check(target), "position 0: id 6 is not a token")
+}
+
+// TestGuidance checks the rows under LLaDA's guidance: of a world, for every set of masks, against
+// (1+w)·row − w·(the row with the context hidden), and of a network with all columns normalised.
+func TestGuidance(t *testing.T) {
+	const w = 1.5
+	mixed := func(x, u []float64, token int) float64 {
+		y := make([]float64, len(x))
+		for a := range y {
+			y[a] = (1+w)*x[a] - w*u[a]
+		}
+		return y[token] - floats.LogSumExp(y)
+	}
+	of := reftest.Must(world.Open(reftest.Data(t, "reference", "laws", "markov4-sharp.json")))(t)
+	plain, guided := mustNew(t, of), reftest.Must(New(of, Options{Guidance: w}))(t)
+	target := Target{IDs: []int{1, 0, 1, 1}, Free: []int{1, 2, 3}}
+	var asks, twice []Ask
+	rows := map[[2]int][]float64{}
+	for set := 1; set < 8; set++ {
+		var masked []int
+		for i, l := range target.Free {
+			if set>>i&1 == 1 {
+				masked = append(masked, l)
+			}
+		}
+		asks = append(asks, Ask{Target: &target, Masked: masked, Wanted: masked, Lambda: 0.5, LogMu: make([]float64, len(masked))})
+		for _, hidden := range []([]int){masked, append([]int{0}, masked...)} {
+			n := len(twice)
+			twice = append(twice, Ask{Target: &target, Masked: hidden, Wanted: masked, Lambda: 0.5, LogMu: make([]float64, len(masked)), Whole: func(j int, p []float64) {
+				for _, x := range p[:3] { // without MASK
+					rows[[2]int{n, j}] = append(rows[[2]int{n, j}], math.Log(x))
+				}
+			}})
+		}
+	}
+	reftest.OK(t, plain.Eval(t.Context(), twice))
+	reftest.OK(t, guided.Eval(t.Context(), asks))
+	changed := 0.0
+	for i, a := range asks {
+		for j, l := range a.Wanted {
+			want := mixed(rows[[2]int{2 * i, j}], rows[[2]int{2*i + 1, j}], target.IDs[l])
+			changed = max(changed, math.Abs(want-twice[2*i].LogMu[j]))
+			if !(math.Abs(a.LogMu[j]-want) < 1e-12) {
+				t.Errorf("masks %v, position %d: %v, want %v", a.Masked, l, a.LogMu[j], want)
+			}
+		}
+	}
+	if changed < 0.01 {
+		t.Errorf("guidance changes the rows by %v at most", changed)
+	}
+
+	m := tiny(t, "llada-gqa-bf16").model
+	mask := int64(m.Facts().MaskID)
+	target = Target{IDs: []int{5, 17, 9, 21}, Free: []int{3}}
+	call := samplers.Call{IDs: []int64{5, 17, 9, mask, mask, mask, mask, mask}, Positions: []int64{3, 3}, Counts: []int{1, 1}}
+	var logits []float64
+	for _, x := range reftest.Must(m.Logits(t.Context(), call))(t) {
+		logits = append(logits, float64(x))
+	}
+	half := len(logits) / 2
+	want := -mixed(logits[:half], logits[half:], 21)
+	e := reftest.Must(New(m, Options{AllColumns: true, Guidance: w}))(t)
+	got := reftest.Must(e.Estimate(t.Context(), []Target{target}, 0, Config{Form: LLaDA, Draws: 2}))(t)[0]
+	if math.Abs(got.Nats.Mean-want) > 1e-5 || got.Rows != 4 {
+		t.Errorf("%v nats of %d rows, want %v of 4", got.Nats.Mean, got.Rows, want)
+	}
 }

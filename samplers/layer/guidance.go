@@ -48,8 +48,8 @@ func (g *Guidance) hide(c *samplers.Canvas) ([]int64, error) {
 	return hidden, nil
 }
 
-// guide sets row to (1+w)·row − w·second. Tokens that are impossible in either stay impossible.
-func (g *Guidance) guide(row, second draw.Row) {
+// Guide sets row to (1+w)·row − w·second. Tokens that are impossible in either stay impossible.
+func (g *Guidance) Guide(row, second draw.Row) {
 	for a := range row.Len() {
 		switch x, u := row.At(a), second.At(a); {
 		case math.IsInf(u, -1):

@@ -92,7 +92,7 @@ func (s *Shape) answer(r samplers.Rows, head samplers.Head, top int, rowsToo boo
 			s.data = s.data.Append(r.Row(i, j))
 			row := s.data.Slice(at, at+r.Columns())
 			if s.hidden != nil {
-				s.guidance.guide(row, r.Row(len(s.asked)+i, j))
+				s.guidance.Guide(row, r.Row(len(s.asked)+i, j))
 			}
 			if s.rules != nil {
 				s.rules.forbid(row, ids, l, s.early)

@@ -96,6 +96,7 @@ func (o *options) checkSampler(ctx context.Context, used bool) error {
 		case f.Category != kit.CatSample || name == "profile" || !o.all.Given(name):
 		case name == "seed" && o.exact:
 			return exit.Usagef("--seed: nothing is drawn with --exact")
+		case name == "guidance" && o.protocol == likelihood.LLaDA:
 		case !used && name != "seed" && name != "batch" && !token(name):
 			return exit.Usagef("--%s: chooses a sampler; it needs --exact or --estimator plans", name)
 		}

@@ -111,6 +111,8 @@ type settings struct {
 	Draws     int               `json:"draws,omitempty"`
 	Plans     int               `json:"plans,omitempty"`
 	Sampler   *catalog.Settings `json:"sampler,omitempty"`
+	// Guidance is w of a protocol's guided rows.
+	Guidance float64 `json:"guidance,omitempty"`
 	// Differs lists how the windows differ from the protocol's.
 	Differs []string `json:"differs_from_protocol,omitempty"`
 	// Renormalised reports whether the network's rows are scores, whose mass is not 1, and were

@@ -43,7 +43,12 @@ func (r *scoring) prepare() (err error) {
 	if err != nil {
 		return err
 	}
-	if r.evaluator, err = likelihood.New(r.network, likelihood.Options{Batch: r.sampler.Batch, Draw: o.Draw, AllColumns: r.protocol == likelihood.LLaDA, Blocks: true}); err != nil {
+	of := likelihood.Options{Batch: r.sampler.Batch, Draw: o.Draw, Blocks: true}
+	if r.protocol == likelihood.LLaDA {
+		of.AllColumns, of.Guidance = true, o.Guidance
+		r.settings.Guidance = o.Guidance
+	}
+	if r.evaluator, err = likelihood.New(r.network, of); err != nil {
 		return r.all.Refuse("score", err)
 	}
 	r.config = likelihood.Config{Form: r.form(), Draws: r.draws, Confidence: r.confidence}
@@ -98,7 +103,9 @@ func (r *scoring) fillSettings(d draw.Settings, s *catalog.Sampler) {
 	case form == likelihood.ScoreEntropyForm:
 		set.Value = "integrated score entropy"
 	case r.protocol != "":
-		set.Value = "NELBO as " + string(form) + " reports it"
+		if set.Value = "NELBO as " + string(form) + " reports it"; set.Guidance != 0 {
+			set.Value += fmt.Sprintf(" with guidance %v", set.Guidance)
+		}
 	default:
 		set.Value = "NELBO"
 	}
