@@ -5,9 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -18,26 +16,12 @@ import (
 
 	"mdmgen/internal/reftest"
 	"mdmgen/internal/stamp"
+	"mdmgen/internal/stamp/stamptest"
 )
 
 func hexOf(s string) string {
 	sum := sha256.Sum256([]byte(s))
 	return hex.EncodeToString(sum[:])
-}
-
-// forge sets the digest of every entry in the store to want, so that a test can tell whether the
-// store or the file was read.
-func forge(t *testing.T, store, want string) (entries int) {
-	t.Helper()
-	files := reftest.Must(filepath.Glob(filepath.Join(store, "*.json")))(t)
-	for _, f := range files {
-		var e map[string]json.RawMessage
-		_, b, _ := bytes.Cut(reftest.Must(os.ReadFile(f))(t), []byte("\n"))
-		reftest.OK(t, json.Unmarshal(b, &e))
-		e["sha256"], _ = json.Marshal(want)
-		stamp.Store{Dir: store}.Save(fmt.Sprintf(`{"kind":%s,"paths":%s,"marks":null,"sha256":""}`, e["kind"], e["paths"]), e)
-	}
-	return len(files)
 }
 
 // age advances a test's clock, see [synctest.Test], until the digest of a newly written file is cached.
@@ -64,7 +48,7 @@ func testSHA256(t *testing.T) {
 	if got := get(s); got != hexOf("old bytes") {
 		t.Fatalf("digest %s", got)
 	}
-	if n := forge(t, store, ""); n != 0 {
+	if n := stamptest.Forge(t, store, ""); n != 0 {
 		t.Fatalf("%d entries for a file that was just written: an edit within the clock's step would go unseen", n)
 	}
 	age(t, path)
@@ -72,7 +56,7 @@ func testSHA256(t *testing.T) {
 		t.Fatalf("digest %s", got)
 	}
 	forged := strings.Repeat("f", 64)
-	if n := forge(t, store, forged); n != 1 {
+	if n := stamptest.Forge(t, store, forged); n != 1 {
 		t.Fatalf("%d entries, want 1", n)
 	}
 	if got := get(s); got != forged {
@@ -81,7 +65,7 @@ func testSHA256(t *testing.T) {
 	if got := get(stamp.Store{Dir: store, Full: true}); got != hexOf("old bytes") {
 		t.Errorf("a full check believed the store")
 	}
-	forge(t, store, "no digest")
+	stamptest.Forge(t, store, "no digest")
 	if got := get(s); got != hexOf("old bytes") {
 		t.Errorf("a damaged entry gave %s", got)
 	}
