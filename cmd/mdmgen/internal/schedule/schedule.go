@@ -9,7 +9,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"mdmgen/analysis/estimate"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/internal/exit"
@@ -22,14 +21,12 @@ type options struct {
 	cache          bool
 	seed           *uint64
 	length         int // 0 if none is given
-	confidence     float64
 	format, output string
 	model          setup.Model
 	all            kit.Set
 }
 
 func (o *options) flags() kit.Set {
-	o.confidence = estimate.DefaultConfidence
 	o.all = slices.Concat(kit.Set{
 		kit.Name(&o.profile, "name a file", kit.Flag{Name: "profile", Category: kit.CatInput, Usage: "read the network's interactions from `FILE`, written by an earlier mdmgen schedule"}),
 		kit.Text(&o.calls, kit.Flag{Name: "calls", Category: kit.CatSample, Usage: "predict the loss of the sampler spread at a `LIST` of calls"}),
@@ -37,7 +34,6 @@ func (o *options) flags() kit.Set {
 		kit.Bool(&o.cache, kit.Flag{Name: "cache", Category: kit.CatSample, Usage: "with --target-kl-per-token: find the cheapest window for generate --cache instead, and keep it for --cache auto"}),
 		kit.Seed(&o.seed, kit.Flag{Name: "seed", Category: kit.CatSample, Default: "1", Usage: "draw the texts that --cache measures on by `SEED`"}),
 		kit.Int(&o.length, 1, 1<<20, kit.Flag{Name: "length", Category: kit.CatInput, Default: "the model's", Usage: "use a canvas of `N` positions, all masked"}),
-		kit.Confidence(&o.confidence, kit.CatOutput, "probability `P` of the intervals of --cache"),
 		kit.OutputFlag(&o.output),
 	}, kit.Format(&o.format, "text", "json", "svg"), o.model.Flags())
 	return o.all.Common("calls", "target-kl-per-token", "cache", "profile", "length", "seed", "format", "output", "model")
@@ -76,7 +72,7 @@ func schedule(ctx context.Context, s kit.Streams, o *options, args []string) err
 	if o.cache {
 		return o.windows(ctx, s)
 	}
-	if err := o.all.Unused("without --cache", "seed", "confidence"); err != nil {
+	if err := o.all.Unused("without --cache", "seed"); err != nil {
 		return err
 	}
 	return o.groups(ctx, s)

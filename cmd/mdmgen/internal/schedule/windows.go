@@ -82,7 +82,7 @@ func (o *options) windows(ctx context.Context, s kit.Streams) error {
 			if err != nil {
 				return o.all.Refuse("schedule", err)
 			}
-			q, _, err := bench.AuditQuality(ctx, &cell, bench.AuditConfig{Texts: windowTexts, Seed: seed, Confidence: o.confidence, KeepBytes: setup.KeepBytes(0)})
+			q, _, err := bench.AuditQuality(ctx, &cell, bench.AuditConfig{Texts: windowTexts, Seed: seed, Confidence: estimate.DefaultConfidence, KeepBytes: setup.KeepBytes(0)})
 			if err != nil {
 				return fmt.Errorf("schedule: %w", fault.WithoutName(err))
 			}
