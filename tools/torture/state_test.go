@@ -28,9 +28,9 @@ type state struct {
 // temporary matches temporary names.
 var temporary = regexp.MustCompile(`\.tmp$|\.mdmgen-lock$|\.incomplete$|\.partial-|\.fetch-`)
 
-// unread matches names whose content is not a result: locks, and digests remembered by the times of
-// files.
-var unread = regexp.MustCompile(`(^|/)[^/]*\.lock$|(^|/)stamps(/|$)`)
+// unread matches names whose content is not a result: locks, digests remembered by the times of
+// files, and incomplete results that are named so.
+var unread = regexp.MustCompile(`(^|/)[^/]*\.lock$|(^|/)stamps(/|$)|\.partial\.[a-z]+$`)
 
 // look reads a folder. It does not read journals: only the next run's use of them matters.
 func look(dir string, journals []string) (state, error) {

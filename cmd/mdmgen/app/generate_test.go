@@ -78,8 +78,8 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// TestInterruptedFiles checks that interrupted runs print the finished part of their results, leave
-// old files as they were, and leave no others.
+// TestInterruptedFiles checks that interrupted runs write the finished part of their results, to
+// standard output or to files that are named so, and say where; old files stay as they were.
 func TestInterruptedFiles(t *testing.T) {
 	t.Parallel()
 	world := worldFile(t, "xor3-mixed")
@@ -87,25 +87,36 @@ func TestInterruptedFiles(t *testing.T) {
 		lines int    // printed before the interrupt
 		args  string // OLD is a file
 		want  []string
+		files []string // beside the old one
 	}{
-		"generate": {0, "generate --model " + world + " --seed 1 -n 3 --format json -o OLD", []string{`"samples":[]`, `"interrupted":true`}},
-		"bound":    {0, "bound " + world + " --json --html OLD --plots OLDs", []string{`"interrupted": true`, `"name": "`}},
-		"bench":    {5, "bench --model " + world + " -n 50 -r 200000 --seed 1 --format jsonl --html OLD", []string{`"kind":"repetition"`, `"kind":"report"`, `"interrupted":true`}},
-		"convert":  {0, "convert fairytale -o OLDs", nil},
+		"generate": {0, "generate --model " + world + " --seed 1 -n 3 --format json -o OLD", []string{`"samples":[]`, `"interrupted":true`}, []string{"old.partial.json"}},
+		"bound":    {0, "bound " + world + " --json --html OLD --plots OLDs", []string{`"interrupted": true`, `"name": "`}, nil},
+		"bench":    {5, "bench --model " + world + " -n 50 -r 200000 --seed 1 --format jsonl --html OLD --plots OLDs", []string{`"kind":"repetition"`, `"kind":"report"`, `"interrupted":true`}, []string{"old.partial.json", "olds"}},
+		"convert":  {0, "convert fairytale -o OLDs", nil, nil},
 	} {
 		dir := t.TempDir()
-		file := filepath.Join(dir, "old")
+		file := filepath.Join(dir, "old.json")
 		writeFile(t, file, "old")
-		stdout, stderr := interrupted(t, c.lines, strings.Fields(strings.ReplaceAll(c.args, "OLD", file))...)
+		stdout, stderr := interrupted(t, c.lines, strings.Fields(strings.NewReplacer("OLDs", filepath.Join(dir, "olds"), "OLD", file).Replace(c.args))...)
+		told := ""
+		if len(c.files) > 0 {
+			told = "mdmgen: incomplete results are in " + filepath.Join(dir, "old.partial.json") + "\n"
+		}
+		if len(c.files) > 1 {
+			told += "mdmgen: incomplete pictures are in " + filepath.Join(dir, "olds") + "\n"
+		}
+		if name == "generate" {
+			stdout += readAll(t, filepath.Join(dir, "old.partial.json"))
+		}
 		for _, want := range c.want {
 			if !strings.Contains(stdout, want) {
 				t.Errorf("%s: no %s in %.1000s", name, want, stdout)
 			}
 		}
-		if stderr != "mdmgen: interrupted\n" || c.want == nil && stdout != "" {
+		if stderr != told+"mdmgen: interrupted\n" || c.want == nil && stdout != "" {
 			t.Errorf("%s: %q %q", name, stdout, stderr)
 		}
-		if files := reftest.Must(os.ReadDir(dir))(t); len(files) != 1 || readAll(t, file) != "old" {
+		if files := reftest.Must(os.ReadDir(dir))(t); len(files) != 1+len(c.files) || readAll(t, file) != "old" {
 			t.Errorf("%s: files %v, the old one holds %.100q", name, files, readAll(t, file))
 		}
 	}

@@ -16,7 +16,7 @@ func (r *benching) openOutputs() (err error) {
 	if err := kit.Apart("bench", nil, r.all, r.pages.File(), kit.NamedFile{Flag: "-o", Path: r.output}); err != nil {
 		return err
 	}
-	if r.out, err = kit.NewResults(r.ctx, r.output, r.streams.Out); err != nil {
+	if r.out, err = kit.NewResults(r.ctx, r.output, r.streams); err != nil {
 		return err
 	}
 	return r.pages.Open(r.ctx, r.streams)
@@ -42,14 +42,9 @@ func (r *benching) keep(record any) error {
 	return err
 }
 
-// write writes the page, the pictures and the report. After an interrupt it writes only the report,
-// to standard output, and leaves an old file as it is.
+// write writes the page, the pictures and the report.
 func (r *benching) write(report *bench.Report) error {
-	var drawn error
-	if !report.Interrupted {
-		drawn = r.drawings(report)
-	}
-	return errors.Join(drawn, r.writeReport(report), r.out.Finish(report.Interrupted))
+	return errors.Join(r.drawings(report), r.writeReport(report), r.out.Finish(report.Interrupted))
 }
 
 // writeReport writes the report in its format.
@@ -89,11 +84,11 @@ func (r *benching) drawings(of *bench.Report) error {
 		if !of.Complete {
 			doc.Unfinished = "Not everything requested was measured."
 		}
-		if err := out.Put(func(w io.Writer) error { return report.Write(w, doc) }); err != nil {
+		if err := out.Put(of.Interrupted, func(w io.Writer) error { return report.Write(w, doc) }); err != nil {
 			return err
 		}
 	}
-	return r.pages.Pictures(plots, r.streams)
+	return r.pages.Pictures(of.Interrupted, plots, r.streams)
 }
 
 // made returns a line about how the report was made.

@@ -133,11 +133,11 @@ func (p printing) print(out *kit.Output, result bound.Report, set *settings, mad
 func (r *bounding) files(result bound.Report, set *settings, p kit.Provenance) error {
 	if out := r.pages.HTML; out != nil {
 		p.Command = r.streams.Command
-		if err := out.Put(func(w io.Writer) error { return result.Page(w, made{r.path, set, p}) }); err != nil {
+		if err := out.Put(false, func(w io.Writer) error { return result.Page(w, made{r.path, set, p}) }); err != nil {
 			return err
 		}
 	}
-	return r.pages.Pictures(result.Plots, r.streams)
+	return r.pages.Pictures(false, result.Plots, r.streams)
 }
 
 // kindOf returns the common name of the lines of one statement: theorem1 for

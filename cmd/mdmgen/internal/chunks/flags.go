@@ -78,7 +78,7 @@ func (f *Flags) Results(ctx context.Context, path string, s kit.Streams) (*kit.O
 	if f.Given() {
 		path = ""
 	}
-	return kit.NewResults(ctx, path, s.Out)
+	return kit.NewResults(ctx, path, s)
 }
 
 // Given reports whether a part of the run is asked for.

@@ -281,7 +281,7 @@ func Merge(ctx context.Context, p *chunks.Parts, format string, out *kit.Output)
 	}
 	printer := newPrinter(print.Format, out, print.Mask)
 	if path := Beside(out.Path()); print.Format == "jsonl" && path != "" {
-		record, err := kit.NewOutput(ctx, "--record", path, nil)
+		record, err := kit.NewOutput(ctx, "--record", path, kit.Streams{})
 		if err != nil {
 			return err
 		}

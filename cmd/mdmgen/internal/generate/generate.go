@@ -79,7 +79,7 @@ func generate(ctx context.Context, s kit.Streams, o *options) (err error) {
 	g := &generation{options: o, ctx: ctx, streams: s}
 	g.texts = requests.OpenWords(g.encoder)
 	if o.record != "" {
-		if g.recorded, err = kit.NewOutput(ctx, "--record", o.record, s.Out); err != nil {
+		if g.recorded, err = kit.NewOutput(ctx, "--record", o.record, s); err != nil {
 			return err
 		}
 		defer g.recorded.Discard()

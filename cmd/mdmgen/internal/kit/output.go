@@ -27,20 +27,20 @@ type Output struct {
 	*bufio.Writer
 	// flag names path in messages.
 	flag, path string
-	stdout     io.Writer
+	streams    Streams
 	// file is the file being written, nil for standard output. whole reports whether the file gets
 	// its name when it is committed, as regular files do and devices and pipes do not.
 	file  *os.File
 	whole bool
 }
 
-// NewOutput opens the destination of results: path, or standard output if path is "" or "-". It
+// NewOutput opens the destination of results: path, or s.Out if path is "" or "-". It
 // returns an error now if the file cannot be written, before the work is done. flag precedes the
 // path in messages.
-func NewOutput(ctx context.Context, flag, path string, stdout io.Writer) (o *Output, err error) {
-	o = &Output{flag: flag, path: path, stdout: stdout}
+func NewOutput(ctx context.Context, flag, path string, s Streams) (o *Output, err error) {
+	o = &Output{flag: flag, path: path, streams: s}
 	if path == "" || path == "-" {
-		o.path, o.Writer = "", bufio.NewWriterSize(stdout, 1<<16)
+		o.path, o.Writer = "", bufio.NewWriterSize(s.Out, 1<<16)
 		return o, nil
 	}
 	info, err := os.Stat(path)
@@ -89,8 +89,8 @@ func (o *Output) named(err error) error {
 }
 
 // NewResults is NewOutput for the flag -o of a command that prints nothing else.
-func NewResults(ctx context.Context, path string, stdout io.Writer) (*Output, error) {
-	return NewOutput(ctx, "-o", path, stdout)
+func NewResults(ctx context.Context, path string, s Streams) (*Output, error) {
+	return NewOutput(ctx, "-o", path, s)
 }
 
 // OutputFlag returns the flag -o of such a command.
@@ -126,15 +126,15 @@ func (o *Output) Streaming() bool { return !o.whole }
 // Path returns where the results go, "" for standard output.
 func (o *Output) Path() string { return o.path }
 
-// Put commits what write writes, or nothing if write fails.
-func (o *Output) Put(write func(w io.Writer) error) error {
+// Put ends the results with what write writes, or with nothing if write fails. See [Output.Finish].
+func (o *Output) Put(interrupted bool, write func(w io.Writer) error) error {
 	defer o.Discard()
 	var b bytes.Buffer
 	if err := write(&b); err != nil {
 		return err
 	}
 	o.Write(b.Bytes()) // An error is kept until Commit.
-	return o.Commit()
+	return o.Finish(interrupted)
 }
 
 // Commit flushes the results and moves a file to its place.
@@ -154,20 +154,18 @@ func (o *Output) Commit() error {
 	return err
 }
 
-// Finish ends the results. An interrupted run writes no file and leaves an old one as it is: its
-// results are printed on standard output.
+// Finish ends the results. The file of an interrupted run is named so, FILE.partial.json for
+// FILE.json, and an old FILE.json stays as it is.
 func (o *Output) Finish(interrupted bool) error {
-	if !interrupted || !o.whole {
-		return o.Commit()
+	partial := interrupted && o.whole
+	if partial {
+		ending := filepath.Ext(o.path)
+		o.path = strings.TrimSuffix(o.path, ending) + ".partial" + ending
 	}
-	defer o.Discard()
-	if err := o.Flush(); err != nil {
-		return err
+	err := o.Commit()
+	if partial && err == nil {
+		o.streams.Notice("incomplete results are in " + o.path)
 	}
-	if _, err := o.file.Seek(0, io.SeekStart); err != nil {
-		return err
-	}
-	_, err := io.Copy(o.stdout, o.file)
 	return err
 }
 

@@ -43,7 +43,7 @@ func (p *Pages) Wanted() bool { return p.html != "" || p.plots != "" }
 // Open opens the files.
 func (p *Pages) Open(ctx context.Context, s Streams) (err error) {
 	if p.html != "" {
-		if p.HTML, err = NewOutput(ctx, "--html", p.html, s.Out); err != nil {
+		if p.HTML, err = NewOutput(ctx, "--html", p.html, s); err != nil {
 			return err
 		}
 	}
@@ -51,7 +51,7 @@ func (p *Pages) Open(ctx context.Context, s Streams) (err error) {
 		return nil
 	}
 	p.made = os.Mkdir(p.plots, 0o777) == nil
-	trial, err := NewOutput(ctx, "--plots", filepath.Join(p.plots, "picture"), s.Out)
+	trial, err := NewOutput(ctx, "--plots", filepath.Join(p.plots, "picture"), s)
 	if err == nil {
 		trial.Discard()
 	}
@@ -69,20 +69,24 @@ func (p *Pages) Close() {
 }
 
 // Pictures writes plots, each as .svg and .pdf.
-func (p *Pages) Pictures(plots []report.Plot, s Streams) error {
+func (p *Pages) Pictures(interrupted bool, plots []report.Plot, s Streams) error {
 	if p.plots == "" {
 		return nil
 	}
-	for _, plot := range report.Shown(plots...) {
+	plots = report.Shown(plots...)
+	for _, plot := range plots {
 		for _, format := range []string{"svg", "pdf"} {
-			out, err := NewOutput(context.Background(), "the picture", filepath.Join(p.plots, plot.Name+"."+format), s.Out)
+			out, err := NewOutput(context.Background(), "the picture", filepath.Join(p.plots, plot.Name+"."+format), Streams{Err: io.Discard})
 			if err != nil {
 				return err
 			}
-			if err := out.Put(func(w io.Writer) error { return plot.Draw(w, format, plotWidth, plot.Height(plotHeight)) }); err != nil {
+			if err := out.Put(interrupted, func(w io.Writer) error { return plot.Draw(w, format, plotWidth, plot.Height(plotHeight)) }); err != nil {
 				return err
 			}
 		}
+	}
+	if interrupted && len(plots) > 0 {
+		s.Notice("incomplete pictures are in " + p.plots)
 	}
 	return nil
 }

@@ -111,7 +111,7 @@ func read(ctx context.Context, s kit.Streams, o *options, args []string) (err er
 	if err != nil {
 		return err
 	}
-	out, err := kit.NewResults(ctx, o.output, s.Out)
+	out, err := kit.NewResults(ctx, o.output, s)
 	if err != nil {
 		return err
 	}

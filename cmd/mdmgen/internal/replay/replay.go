@@ -80,7 +80,7 @@ func (o *options) run(ctx context.Context, s kit.Streams, args []string) error {
 	for _, t := range traces {
 		runs = append(runs, newRun(t))
 	}
-	out, err := kit.NewResults(ctx, o.output, s.Out)
+	out, err := kit.NewResults(ctx, o.output, s)
 	if err != nil {
 		return err
 	}

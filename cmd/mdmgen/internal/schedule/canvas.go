@@ -30,7 +30,7 @@ func (o *options) onCanvas(ctx context.Context, s kit.Streams, find func(out *ki
 	if err := kit.Apart("schedule", nil, o.all, kit.NamedFile{Flag: "-o", Path: o.output}); err != nil {
 		return err
 	}
-	out, err := kit.NewResults(ctx, o.output, s.Out)
+	out, err := kit.NewResults(ctx, o.output, s)
 	if err != nil {
 		return err
 	}

@@ -182,11 +182,11 @@ func keep(ctx context.Context, path string, write func(io.Writer) error) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	out, err := kit.NewOutput(ctx, "profile", path, nil)
+	out, err := kit.NewOutput(ctx, "profile", path, kit.Streams{})
 	if err != nil {
 		return err
 	}
-	return out.Put(write)
+	return out.Put(false, write)
 }
 
 // CacheMemoryFlag returns --cache-memory, in bytes; 0 means half of the free memory.

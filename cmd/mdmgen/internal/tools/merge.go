@@ -92,7 +92,7 @@ func merge(ctx context.Context, s kit.Streams, o *merging, paths []string) error
 	if o.format != "" && !slices.Contains(formats, o.format) {
 		return exit.Usagef("merge: the format %s: %s has %s", o.format, m.command, strings.Join(formats, ", "))
 	}
-	out, err := kit.NewResults(ctx, o.output, s.Out)
+	out, err := kit.NewResults(ctx, o.output, s)
 	if err != nil {
 		return err
 	}
