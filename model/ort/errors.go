@@ -2,7 +2,11 @@ package ort
 
 import (
 	"errors"
+	"fmt"
 	"regexp"
+	"strings"
+
+	"mdmgen/model/ort/library"
 )
 
 // ErrClosed is the error of a closed session.
@@ -24,3 +28,13 @@ func (e *MemoryError) TooLarge() bool { return true }
 // full matches the messages of the runtime, CUDA, its libraries and C++ for a lack of memory. The
 // binding drops the runtime's error codes, which would not help either.
 var full = regexp.MustCompile(`(?i)failed to allocate memory|out of memory|CUDA failure 2\b|CUBLAS_STATUS_ALLOC_FAILED|CUDNN_STATUS_ALLOC_FAILED|std::bad_alloc`)
+
+// unfit adds to the error of a network that does not open that another version of the runtime has the
+// kernel that it lacks. Of the networks that package graph writes, time-conditioned ones need more than
+// the oldest version: the cosine of float64.
+func unfit(err error, version string) error {
+	if version == library.Version || !strings.Contains(err.Error(), "Could not find an implementation") {
+		return err
+	}
+	return fmt.Errorf("%w in ONNX Runtime %s: use version %s; time-conditioned networks need at least 1.29", err, version, library.Version)
+}

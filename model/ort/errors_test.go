@@ -4,6 +4,9 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"mdmgen/internal/reftest"
+	"mdmgen/model/ort/library"
 )
 
 // Messages of the runtime, CUDA and its libraries about a lack of memory are distinguished from
@@ -21,5 +24,14 @@ func TestMemoryErrors(t *testing.T) {
 		if got := errors.As(err, new(*MemoryError)); got != want || strings.Contains(err.Error(), "out of memory") != want {
 			t.Errorf("%s: memory is full %t, want %t", err, got, want)
 		}
+	}
+}
+
+// TestUnfit checks that a missing kernel is told with the version that has it, other faults without.
+func TestUnfit(t *testing.T) {
+	cos, other := errors.New("Could not find an implementation for Cos(7) node with name 'Cos_1'"), errors.New("no graph")
+	reftest.Fails(t, unfit(cos, "1.28.0"), "Cos_1' in ONNX Runtime 1.28.0: use version "+library.Version+"; time-conditioned networks need at least 1.29")
+	if unfit(cos, library.Version) != cos || unfit(other, "1.28.0") != other {
+		t.Error("another fault is told otherwise")
 	}
 }

@@ -148,7 +148,7 @@ func (s *Session) createOn(src Source, cfg Config, cuda *device) error {
 	}
 	if err != nil {
 		s.native = nil
-		return runtimeError(err)
+		return unfit(runtimeError(err), s.library.Version)
 	}
 	live.Add(1)
 	return nil
