@@ -13,9 +13,10 @@ import (
 
 // Digest returns "sha256:…" of the config, the weights, the name of the chosen set if a trainer's
 // file has two, and the special tokens. It reads the files once, streaming, and checks that torch's
-// archives have the bytes that were written, that no element is NaN and that copies of tied parameters are equal to them; it reads nothing if Stamps remembers the
-// digest. Two checkpoints with the same digest are the same network, whatever their folders are
-// called. Reading stops when ctx is done.
+// archives have the bytes that were written, that no element is NaN and that copies of tied
+// parameters are equal to them; it reads nothing if Stamps remembers the digest. Two checkpoints with
+// the same digest are the same network, whatever their folders are called. Reading stops when ctx is
+// done.
 func (c *Checkpoint) Digest(ctx context.Context) (string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
