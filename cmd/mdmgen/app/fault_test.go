@@ -56,10 +56,11 @@ func TestOneFaultySample(t *testing.T) {
 	lines := `{"ids":[1,null,null]}` + "\n" + `{"ids":[5,null,null]}` + "\n" + `{"ids":[2,null,null]}` + "\n"
 	for _, batch := range []string{"1", "3"} {
 		file := filepath.Join(t.TempDir(), "out.json")
-		stdout, stderr, code := runCommand(t, lines, "generate", "--model", dir, "--input", "-", "--format", "json", "--seed", "1", "--batch", batch, "-o", file)
+		_, stderr, code := runCommand(t, lines, "generate", "--model", dir, "--input", "-", "--format", "json", "--seed", "1", "--batch", batch, "-o", file)
+		part := strings.TrimSuffix(file, ".json") + ".partial.json"
 		var record generate.Record
-		if err := json.Unmarshal([]byte(stdout), &record); err != nil {
-			t.Fatalf("batch %s: %v: %q, %q", batch, err, stdout, stderr)
+		if err := json.Unmarshal([]byte(readAll(t, part)), &record); err != nil {
+			t.Fatalf("batch %s: %v: %q", batch, err, stderr)
 		}
 		if code != exit.Failure || len(record.Samples) != 2 || record.Samples[1].Index != 2 {
 			t.Errorf("batch %s: exit %d, %d samples", batch, code, len(record.Samples))
@@ -67,7 +68,7 @@ func TestOneFaultySample(t *testing.T) {
 		if len(record.Faults) != 1 || record.Faults[0].Index != 1 || record.Faults[0].Line != 2 || !strings.Contains(record.Faults[0].Error, "NaN") {
 			t.Errorf("batch %s: faults %+v", batch, record.Faults)
 		}
-		if want := "mdmgen: generate: 1 of 3 samples failed: sequence 1: position 1: its row has no softmax: a logit is NaN or +Inf, or all are −Inf\n"; stderr != want {
+		if want := "mdmgen: incomplete results are in " + part + "\nmdmgen: generate: 1 of 3 samples failed: sequence 1: position 1: its row has no softmax: a logit is NaN or +Inf, or all are −Inf\n"; stderr != want {
 			t.Errorf("batch %s: %q, want %q", batch, stderr, want)
 		}
 		reftest.Fails(t, reftest.Err(os.Stat(file)), "", "batch", batch, "a file is made of a part")
