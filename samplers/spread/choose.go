@@ -19,8 +19,8 @@ type Best struct {
 // Choose finds groups with little predicted error for at most calls calls: the least of all for up to 12
 // positions, and otherwise the best cuts of several orders, improved by swaps and moves. It is a
 // function of its arguments. In a dense stretch distances are cyclic, so that the error does not
-// depend on a cyclic shift. A cut of an order takes time of about d·(4d/calls)², an improvement up to
-// [maxWork] lookups.
+// depend on a cyclic shift. A cut of an order takes time of about d·(4d/calls)², the swaps of an
+// improvement up to [maxWork] lookups, a shift d/calls squared.
 func Choose(in *Interactions, free []int, calls int) Best {
 	d := len(free)
 	if d == 0 {
@@ -222,7 +222,7 @@ func (c *costs) least(calls int) Best {
 	return best
 }
 
-// maxWork bounds the distances that an improvement looks up: a few tenths of a second.
+// maxWork bounds the distances that swaps look up, some tenths of a second.
 const maxWork = 1 << 26
 
 // improve swaps positions of two groups, moves positions to a neighbouring group and swaps neighbouring
@@ -273,25 +273,28 @@ func (c *costs) swap(g, h []int, m, n int) (gained bool) {
 // shift moves positions between two neighbouring groups, or swaps the groups, while that reduces the
 // error. visible is the number of visible positions before them.
 func (c *costs) shift(g, h *[]int, visible int) (gained bool) {
-	cost := func(g, h []int) float64 { return c.group(visible, g) + c.group(visible+len(g), h) }
-	now := cost(*g, *h)
-	try := func(a, b []int) bool {
-		if len(a) == 0 || len(b) == 0 || !gain(cost(a, b), now) {
+	now := c.group(visible, *g) + c.group(visible+len(*g), *h)
+	// move moves a position from one group to the other, if that leaves one in the former. first and
+	// second are the numbers of visible positions before them, after the move.
+	move := func(from, to *[]int, first, second int) bool {
+		if len(*from) < 2 {
 			return false
 		}
-		*g, *h, now, gained = a, b, cost(a, b), true
-		return true
-	}
-	for again := true; again; {
-		again = try(*h, *g)
-		for i := range *g {
-			if again = again || try(slices.Delete(slices.Clone(*g), i, i+1), append(slices.Clone(*h), (*g)[i])); again {
-				break
+		rest, nats, others := c.group(first, *from)+c.group(second, *to), c.at(first), c.at(second)
+		for i, r := range *from {
+			if after := rest - c.with(nats, r, *from, r) + c.with(others, r, *to, -1); gain(after, now) {
+				*from, *to, now = slices.Delete(*from, i, i+1), append(*to, r), after
+				return true
 			}
 		}
-		for i := 0; i < len(*h) && !again; i++ {
-			again = try(append(slices.Clone(*g), (*h)[i]), slices.Delete(slices.Clone(*h), i, i+1))
+		return false
+	}
+	for again := true; again; gained = gained || again {
+		again = false
+		if after := c.group(visible, *h) + c.group(visible+len(*h), *g); gain(after, now) {
+			*g, *h, now, again = *h, *g, after, true
 		}
+		again = again || move(g, h, visible, visible+len(*g)-1) || move(h, g, visible+len(*g)+1, visible)
 	}
 	return gained
 }
