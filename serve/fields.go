@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,11 +22,7 @@ type fields map[string]json.RawMessage
 func (f fields) decode(to any) (names []string, err error) {
 	maps.DeleteFunc(f, func(_ string, v json.RawMessage) bool { return string(v) == "null" })
 	v := reflect.ValueOf(to).Elem()
-	for _, field := range reflect.VisibleFields(v.Type()) {
-		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		if name = cmp.Or(name, strings.ToLower(field.Name)); name == "-" || field.Anonymous || !field.IsExported() {
-			continue
-		}
+	for name, field := range plainjson.FieldsOf(v.Type()) {
 		names = append(names, name)
 		raw, ok := f[name]
 		if !ok {

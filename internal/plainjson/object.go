@@ -2,9 +2,12 @@ package plainjson
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 )
@@ -62,6 +65,18 @@ func (o Object) Has(name string) bool {
 // Unread returns the names of the fields that were not asked for, sorted.
 func (o Object) Unread() []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(o.Fields)), func(name string) bool { return o.asked[o.Path+name] })
+}
+
+// FieldsOf yields the exported fields of a struct, and of those embedded in it, by their names in JSON.
+func FieldsOf(t reflect.Type) iter.Seq2[string, reflect.StructField] {
+	return func(yield func(string, reflect.StructField) bool) {
+		for _, f := range reflect.VisibleFields(t) {
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			if name = cmp.Or(name, strings.ToLower(f.Name)); name != "-" && !f.Anonymous && f.IsExported() && !yield(name, f) {
+				return
+			}
+		}
+	}
 }
 
 // May reads an optional field and reports whether [Object.Has] it.

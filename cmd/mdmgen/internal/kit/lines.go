@@ -116,8 +116,8 @@ func DecodeObject(line []byte, v any, example string) error {
 		err = plainjson.Plain(nil, err)
 		if strings.Contains(err.Error(), "unknown field") {
 			var names []string
-			for _, f := range reflect.VisibleFields(reflect.TypeOf(v).Elem()) {
-				names = append(names, strings.TrimSuffix(f.Tag.Get("json"), ",omitempty"))
+			for name := range plainjson.FieldsOf(reflect.TypeOf(v).Elem()) {
+				names = append(names, name)
 			}
 			err = fmt.Errorf("%w: must be one of %s", err, strings.Join(names, ", "))
 		}
