@@ -35,13 +35,15 @@ func (s Set) Refuse(command string, err error) error {
 	if f == nil && errors.As(err, &field) {
 		f = s.Find(strings.Replace(strings.ReplaceAll(field.Field, "_", "-"), "messages", "chat", 1))
 	}
+	rest := text[len(name):]
+	same := f != nil && name == f.Name && strings.HasSuffix(f.Typed(), name)
 	switch {
 	case f == nil || !f.given:
 		text = command + ": " + text
-	case name == f.Name && strings.HasSuffix(f.Typed(), name) && text[len(name)] == ':':
-		text = f.Typed() + text[len(name):]
-	case name == f.Name && strings.HasSuffix(f.Typed(), name) && strings.ContainsAny(text[len(name)+1:len(name)+2], `"+-0123456789`):
-		text = f.with(text[len(name)+1:])
+	case same && strings.HasPrefix(rest, ":"):
+		text = f.Typed() + rest
+	case same && len(rest) > 1 && strings.IndexByte(`"+-0123456789`, rest[1]) >= 0: // a value
+		text = f.with(rest[1:])
 	default:
 		text = f.Typed() + ": " + text
 	}
