@@ -168,7 +168,7 @@ var headWords = map[string]string{
 	"T": "−log α at which sampling starts", "delta": "−log α at which the steps end", "cache": "which keys and values are cached between calls; – means none",
 	"positions/token": "positions that the network computes per sampled token, which a cache reduces", "cache kl": "the effect of cached keys and values: KL of the rows used from full rows, per token", "cache tv": "the same as TV", "cache worst": "the greatest KL of a token",
 	"groups kl": "the effect of drawing several positions in a call: KL of the rows used from those of one position per call, per token", "groups tv": "the same as TV", "groups worst": "the greatest KL of a token",
-	KeyLength: "positions of the canvas", KeyBatch: "most sequences per network call", KeyThreads: "threads per network call",
+	KeyLength: "positions of the canvas, without the model's frame", KeyBatch: "most sequences per network call", KeyThreads: "threads per network call",
 	"repetitions": "number of runs of the setting", "calls": "network calls per sequence over the whole canvas, without finishing calls", "finishing": "calls per sequence that fill the positions left by the steps",
 	"rows": "canvases in the calls of a sequence", "masks left": "positions per sequence that are still masked at the end",
 	"s/sequence": "seconds a sequence", "tokens/s": "sampled tokens a second of wall-clock time", "calls (expected)": "expected calls per sequence, including finishing calls",

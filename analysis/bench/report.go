@@ -80,7 +80,7 @@ func fields(c *Cell, threads int) (out Fields) {
 	if err != nil {
 		panic(err) // Settings are plain fields whose numbers are finite or marshal themselves.
 	}
-	out.RawMessage = fmt.Appendf(raw[:len(raw)-1], `,"%s":%d,"%s":%d,"%s":%d}`, KeyLength, len(c.Canvas), KeyBatch, c.Batch, KeyThreads, threads)
+	out.RawMessage = fmt.Appendf(raw[:len(raw)-1], `,"%s":%d,"%s":%d,"%s":%d}`, KeyLength, len(c.Canvas)-len(c.Model.Facts().Frame), KeyBatch, c.Batch, KeyThreads, threads)
 	d := json.NewDecoder(bytes.NewReader(out.RawMessage))
 	for _, err = d.Token(); err == nil && d.More(); {
 		key, _ := d.Token()
