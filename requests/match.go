@@ -133,7 +133,7 @@ func (b *Builder) language(ctx context.Context, suppressed string, p Pattern) (*
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if size := l.Bytes(); size <= maxKept {
+	if size := l.Bytes(); size <= maxKept && b.languages[key] == nil { // else another request kept it meanwhile
 		if b.kept += size; b.kept > maxKept {
 			clear(b.languages)
 			b.kept = size
