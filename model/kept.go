@@ -67,8 +67,7 @@ func (n *network) Keep(length int) samplers.Kept {
 const maxJoint = 256 << 20
 
 // parts makes a call as one, or as one per canvas if they must be apart or if their keys and values
-// exceed n.joint. It
-// passes each part to ask, with the range of its positions.
+// exceed n.joint. It passes each part to ask, with the range of its positions.
 func (n *network) parts(ctx context.Context, c samplers.Call, ask func(part samplers.Call, from, to int) error) error {
 	if n.past != nil && len(c.Kept) > 0 {
 		if err := n.keepFrom(ctx); err != nil {

@@ -171,8 +171,8 @@ func (e Estimate) Map(f, derivative func(float64) float64) Estimate {
 }
 
 // A tail says which values may be missing from the samples, and so how much wider than Student's an
-// interval is. Of fewer samples or units than least there is no interval: `go run ./tools/coverage`
-// finds too few that hold the truth.
+// interval is. Of fewer samples or units than least there is no interval: tools/coverage finds too few
+// that hold the truth.
 type tail int
 
 const (
@@ -230,16 +230,16 @@ const same = 1e-12
 func Mean(x []float64, confidence float64) Estimate { return mild.mean(x, confidence) }
 
 // Skewed is Mean for samples with a long tail, such as logarithms of ratios of probabilities, whose
-// rare large values the standard error misses: the interval allows for unseen values twice as far from the mean as the
-// farthest seen, with the greatest probability at which samples miss them.
+// rare large values the standard error misses: the interval allows for unseen values twice as far from
+// the mean as the farthest seen, with the greatest probability at which samples miss them.
 func Skewed(x []float64, confidence float64) Estimate { return heavy.mean(x, confidence) }
 
 func (t tail) mean(x []float64, confidence float64) Estimate {
 	return t.ratio(x, slices.Repeat([]float64{1}, len(x)), len(x), confidence)
 }
 
-// Bounded estimates the mean of independent samples of lo..hi, such as probabilities. Both ends of the interval
-// are limits ([UpperLimit]), valid for any number of samples.
+// Bounded estimates the mean of independent samples of lo..hi, such as probabilities. Both ends of the
+// interval are limits ([UpperLimit]), valid for any number of samples.
 func Bounded(x []float64, lo, hi, confidence float64) Estimate {
 	e := mild.mean(x, confidence)
 	if !math.IsInf(e.SE, 1) {
@@ -291,9 +291,9 @@ func Groups(x []float64, size int, confidence float64) Estimate {
 // paired, and their difference estimates it. That is right if neighbouring strata are alike and too
 // large otherwise (collapsed strata; Cochran, Sampling Techniques, section 5A.12): up to 1.5 times
 // for four strata with a decreasing mean. A few strata may have most of the variance, so the
-// degrees of freedom are Satterthwaite's, (Σv)²/Σv² for the variances v of the pairs; even so 95 % intervals of 16 strata hold the truth in 88 % of seeds on
-// one world. The samples
-// must be in the order of the strata.
+// degrees of freedom are Satterthwaite's, (Σv)²/Σv² for the variances v of the pairs; even so 95 %
+// intervals of 16 strata hold the truth in 88 % of seeds on one world. The samples must be in the order
+// of the strata.
 func Strata(x []float64, confidence float64) Estimate {
 	n := len(x)
 	mean, _ := moments(x)

@@ -21,8 +21,8 @@ func (s *Sum) Value() float64 {
 	return s.sum + s.lost
 }
 
-// Ratios computes [Ratio] for entries that arrive one by one; those of a cluster must be consecutive, and only their
-// sums are kept. The zero value has no entries.
+// Ratios computes [Ratio] for entries that arrive one by one; those of a cluster must be consecutive, and
+// only their sums are kept. The zero value has no entries.
 type Ratios struct {
 	sums, weights []float64 // of units
 	entries       int

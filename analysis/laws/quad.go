@@ -36,11 +36,13 @@ func root(f func(float64) float64, low, high float64) float64 {
 }
 
 // AbsoluteIntegral integrates |f| over [a,b] for an f smooth enough for one panel. It locates the
-// sign changes first, on a finer grid where f is small: those between points of different sign, and
-// pairs hidden between two points of one sign, from both of which f moves towards 0.
+// sign changes first, on a grid eight times finer where |f| is below a quarter of its maximum: those
+// between points of different sign, and pairs hidden between two points of one sign, from both of which f
+// moves towards 0.
 func AbsoluteIntegral(f func(float64) float64, a, b float64) float64 {
 	x, weight := gaussRule()
-	// f may be 0 at an end whatever its sign beside it.
+	// f may be 0 at an end whatever its sign beside it; a change of sign nearer to it has an area of the
+	// order of h².
 	h := 1e-6 * (b - a)
 	t, v := [gaussNodes + 2]float64{0: a + h, gaussNodes + 1: b - h}, [gaussNodes + 2]float64{0: f(a + h), gaussNodes + 1: f(b - h)}
 	sum, most := 0.0, 0.0

@@ -95,7 +95,8 @@ var harmless = strings.Fields(`architectures auto_map model_type _* transformers
 	num_return_sequences remove_invalid_values suppress_tokens begin_suppress_tokens prefix`)
 
 // known rejects a field of an object that was not read and matches no pattern, unless its value
-// switches nothing on: code of the same class may have been changed to depend on it.
+// switches nothing on, as a factor of 1 does: code of the same class may have been changed to depend on
+// it.
 func known(o plainjson.Object, patterns []string) error {
 	for _, name := range o.Unread() {
 		var v any

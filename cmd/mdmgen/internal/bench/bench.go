@@ -37,8 +37,9 @@ func Command(s kit.Streams) *cli.Command {
 			"--quality error draws texts by First-Hitting on the canvas, of up to 16 free positions, and computes exactly how\n" +
 			"probable each sampler makes them, from 2^N network rows per text for N positions: TV(P_FHS, P_N),\n" +
 			"KL(P_FHS‖P_N), and the collision bound. certificate bounds both distances at any length from runs of\n" +
-			"First-Hitting, for all samplers together. text and nelbo measure the sampled sequences. audit compares rows on texts of its own: with a cache,\n" +
-			"the cached rows with full ones; without, the rows of a group with rows of one position per call.",
+			"First-Hitting, for all samplers together. text and nelbo measure the sampled sequences. audit compares rows on\n" +
+			"texts of its own: with a cache, the cached rows with full ones; without, the rows of a group with rows of one\n" +
+			"position per call.",
 		Flags: o.flags().CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error {
 			if err := kit.NoArguments("bench", args); err != nil {
