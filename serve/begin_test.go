@@ -18,7 +18,6 @@ import (
 	"mdmgen/internal/orttest"
 	"mdmgen/internal/reftest"
 	"mdmgen/model"
-	"mdmgen/model/ort"
 	"mdmgen/requests"
 	"mdmgen/samplers"
 	"mdmgen/serve"
@@ -70,15 +69,30 @@ type running struct {
 	ended chan error
 }
 
+// idle holds built-in models whose servers have stopped: opening one takes longer than most requests.
+var idle = make(chan model.Model, 64)
+
 // begin starts a server of a model, "" for the built-in one, with its tokenizer, and stops it after
 // the test.
 func begin(t testing.TB, ref string, c serve.Config) *running {
 	t.Helper()
+	var m model.Model
 	if ref == "" {
 		ref = reftest.Builtin(t)
+		select {
+		case m = <-idle:
+		default:
+			var err error
+			m, err = model.Open(context.Background(), ref, model.Options{Runtime: orttest.OneThread})
+			orttest.Need(t, err)
+			reftest.OK(t, err)
+		}
+		t.Cleanup(func() { idle <- m })
+	} else {
+		var err error
+		m, err = model.Open(t.Context(), ref, model.Options{Runtime: orttest.OneThread})
+		orttest.Opened(t, m, err)
 	}
-	m, err := model.Open(t.Context(), ref, model.Options{Runtime: ort.Config{Threads: 1}})
-	orttest.Opened(t, m, err)
 	if c.Model = m; c.Words == nil {
 		c.Words, _ = tokenize.Open(t.Context(), ref) // A world has none.
 	}

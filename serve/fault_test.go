@@ -158,7 +158,7 @@ func TestDrain(t *testing.T) {
 	var clients sync.WaitGroup
 	for i := range 12 {
 		clients.Go(func() {
-			status, data := r.ask("/v1/generate", fmt.Sprintf(`{"length":48,"n":2,"seed":%d}`, i))
+			status, data := r.ask("/v1/generate", fmt.Sprintf(`{"length":24,"n":2,"seed":%d}`, i))
 			if status != http.StatusOK {
 				t.Errorf("request %d: %d %s", i, status, data)
 			}

@@ -126,7 +126,7 @@ func TestReadBeside(t *testing.T) {
 		}
 		return number.FindString(string(r.must(t, http.StatusOK, "/v1/score", fmt.Sprintf(`{"text":"Once upon a time there was a king","seed":%d}`, i), nil)))
 	}
-	alone, beside := make([]string, 24), make([]string, 24)
+	alone, beside := make([]string, 12), make([]string, 12)
 	for i := range alone {
 		alone[i] = ask(i)
 	}
