@@ -19,25 +19,33 @@ import (
 
 var program = regexp.MustCompile("(?s)```go\n(.*?)```")
 
-// TestPrograms checks that the programs in docs/go.md compile unchanged and print the output shown there.
+// TestPrograms checks that the programs in docs/go.md compile and print the output shown there. They
+// are packages of one program, since linking takes longer than all the rest.
 func TestPrograms(t *testing.T) {
 	t.Parallel()
 	page := reftest.Must(os.ReadFile("../docs/go.md"))(t)
 	module := reftest.Must(filepath.Abs(".."))(t)
 	dir := t.TempDir()
 	replaced := map[string]string{} // files that are laid over the module
-	build := []string{"build", "-ldflags=-w", "-overlay", filepath.Join(dir, "overlay.json"), "-o", dir + string(filepath.Separator)}
+	lay := func(folder, text string) {
+		path := filepath.Join(dir, folder+".go")
+		reftest.OK(t, os.WriteFile(path, []byte(text), 0o666))
+		replaced[filepath.Join(module, "docs", folder, "main.go")] = path
+	}
+	imports, calls := "", ""
 	blocks := program.FindAllSubmatch(page, -1)
 	for i, block := range blocks {
-		path := filepath.Join(dir, fmt.Sprintf("%d.go", i))
-		reftest.OK(t, os.WriteFile(path, block[1], 0o666))
-		replaced[filepath.Join(module, "docs", fmt.Sprintf("program%d", i), "main.go")] = path
-		build = append(build, fmt.Sprintf("./docs/program%d", i))
+		name := fmt.Sprintf("program%d", i)
+		lay(name, strings.NewReplacer("package main\n", "package "+name+"\n", "func main() {", "func Main() {").Replace(string(block[1])))
+		imports, calls = imports+fmt.Sprintf("import %q\n", "mdmgen/docs/"+name), calls+name+".Main, "
 	}
+	lay("all", "package main\nimport \"os\"\n"+imports+"func main() { []func(){"+calls+"}[os.Getenv(\"PROGRAM\")[0]-'0']() }\n")
+	binary := filepath.Join(dir, "all.exe")
 	overlay := reftest.Must(json.Marshal(map[string]any{"Replace": replaced}))(t)
 	reftest.OK(t, os.WriteFile(filepath.Join(dir, "overlay.json"), overlay, 0o666))
-	run := func(name string, args ...string) string {
+	run := func(i int, name string, args ...string) string {
 		cmd := exec.Command(name, args...)
+		cmd.Env = append(os.Environ(), fmt.Sprintf("PROGRAM=%d", i))
 		cmd.Dir = module
 		out, err := cmd.CombinedOutput()
 		if err != nil {
@@ -45,13 +53,14 @@ func TestPrograms(t *testing.T) {
 		}
 		return string(out)
 	}
-	run("go", build...)
+	run(0, "go", "build", "-ldflags=-w", "-overlay", filepath.Join(dir, "overlay.json"), "-o", binary, "./docs/all")
 	if r := ort.Diagnose(ort.Config{Search: library.Search{Offline: true}}); r.Library == "" {
 		reftest.NoRuntime(t, fmt.Errorf("none is found: %q", r.Problems))
 	}
 	const serves = 3
 	t.Run("serves", func(t *testing.T) {
-		cmd := exec.CommandContext(t.Context(), filepath.Join(dir, fmt.Sprintf("program%d", serves)))
+		cmd := exec.CommandContext(t.Context(), binary)
+		cmd.Env = append(os.Environ(), fmt.Sprintf("PROGRAM=%d", serves))
 		out := reftest.Must(cmd.StdoutPipe())(t)
 		reftest.OK(t, cmd.Start())
 		url := reftest.Must(bufio.NewReader(out).ReadString('\n'))(t)
@@ -64,7 +73,7 @@ func TestPrograms(t *testing.T) {
 		if i == serves {
 			continue
 		}
-		if out := run(filepath.Join(dir, fmt.Sprintf("program%d", i)), "testdata/reference/checkpoints/mdlm"); !regexp.MustCompile(want).MatchString(out) {
+		if out := run(i, binary, "testdata/reference/checkpoints/mdlm"); !regexp.MustCompile(want).MatchString(out) {
 			t.Errorf("program %d prints %q", i, out)
 		}
 	}
