@@ -129,8 +129,9 @@ func TestKeptInEveryNetwork(t *testing.T) {
 			for _, d := range graph.Dtypes() {
 				if d != graph.Int8 || graph.Exact8() {
 					net := keeper(t, reftest.Checkpoint(t, name), Options{Dtype: d})
-					for _, rows := range []int{1, 4} {
-						keptInNetwork(t, fmt.Sprintf("%s, %s, %d rows", name, d, rows), net, rows)
+					keptInNetwork(t, fmt.Sprintf("%s, %s, 4 rows", name, d), net, 4)
+					if d == graph.Float32 || d == graph.Int4 { // the types with kernels for single rows
+						keptInNetwork(t, fmt.Sprintf("%s, %s, 1 row", name, d), net, 1)
 					}
 				}
 			}

@@ -164,10 +164,8 @@ func TestStartsAfresh(t *testing.T) {
 		a := string(r) + "\u0323"
 		for _, form := range forms {
 			alone := form.normalize(a)
-			for i, b := range before {
-				if form.normalize(b+a) != form.before[i]+alone {
-					t.Fatalf("%U behind %+q does not start afresh", r, b)
-				}
+			if got := form.normalize(strings.Join(before, a) + a); got != strings.Join(form.before, alone)+alone {
+				t.Fatalf("%U does not start afresh: %+q", r, got)
 			}
 		}
 	}

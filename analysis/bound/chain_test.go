@@ -20,7 +20,7 @@ func TestChainOfWorld(t *testing.T) {
 	w, e := openWorld(t, "xor3-mixed")
 	for _, finish := range []string{"denoise", "leave"} {
 		cases := grids(t, finish, 4, 16)
-		r := reftest.Must(Chain(context.Background(), w, e, sequences(w)[0], Config{Cases: cases, Draws: 4000, Seed: 11}))(t)
+		r := reftest.Must(Chain(context.Background(), w, e, sequences(w)[0], Config{Cases: cases, Draws: 1000, Seed: 11}))(t)
 		checkForm(t, r)
 		if !r.Holds {
 			t.Errorf("%s: %+v", finish, r.Lines)

@@ -15,7 +15,7 @@ import (
 // violated, neither with the sum over all texts nor with the weights of samples.
 func TestSharpChain(t *testing.T) {
 	t.Parallel()
-	for i := range 40 {
+	for i := range 20 {
 		w, _ := lawstest.Sharp(t, 3+i%3, uint64(i))
 		e := reftest.Must(likelihood.New(w, likelihood.Options{}))(t)
 		r := reftest.Must(Chain(context.Background(), w, e, likelihood.Whole(make([]int, w.Facts().Length)), Config{Draws: 64, Seed: 1}))(t)

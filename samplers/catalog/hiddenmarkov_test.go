@@ -93,7 +93,7 @@ func (c *letterChain) Logits(ctx context.Context, call samplers.Call) ([]float32
 // Rows returns the logarithms of the posteriors.
 func (c *letterChain) Rows(_ context.Context, call samplers.Call) (draw.Row, error) {
 	n, rest := call.Length(), call.Positions
-	var out []float64
+	out := make([]float64, 0, len(rest)*(letters+1))
 	for i, k := range call.Counts {
 		canvas := call.IDs[i*n : (i+1)*n]
 		for _, l := range rest[:k] {
@@ -169,7 +169,7 @@ func (c *letterChain) judge(texts [][]int) (apart, loss float64) {
 func TestHiddenMarkov(t *testing.T) {
 	reftest.Long(t)
 	t.Parallel()
-	const length, n = 64, 500
+	const length, n = 64, 300
 	c := newLetterChain(string(reftest.Must(os.ReadFile(filepath.Join("..", "..", "examples", "tale.txt")))(t)), length)
 	floor, truth := c.judge(c.texts(n, length, rand.New(rand.NewPCG(1, 2))))
 	t.Logf("| the chain itself | | %.3f | %.2f |", floor, truth)
@@ -204,7 +204,7 @@ func TestHiddenMarkov(t *testing.T) {
 		s := lawstest.NewFor(t, test.options, c.Spec())
 		n := n
 		if test.want == sharp && !testing.Verbose() {
-			n = 100 // a tenth of a nat or more from the limit; the page has the values of 500
+			n = 100 // a tenth of a nat or more from the limit
 		}
 		var texts [][]int
 		calls, rows := 0, 0

@@ -26,7 +26,7 @@ import (
 // samples is the number of samples of each language: many when run by hand, also with the built-in
 // network.
 var (
-	samples = flag.Int("samples", 3, "samples of each language and tokenizer")
+	samples = flag.Int("samples", 2, "samples of each language and tokenizer")
 	network = flag.Bool("network", false, "sample by the built-in network alone")
 )
 

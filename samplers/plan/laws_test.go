@@ -26,7 +26,7 @@ const lawTests = 9 * (2 + 4*2*2 + 2)
 
 // lawDraws is the number of sequences in each chi-square test of TestLaws, which are many, on laws
 // that are close to each other.
-const lawDraws = 10000
+const lawDraws = 6000
 
 // TestLaws compares every time-driven sampler with the exact laws in all nine
 // worlds, by chi-square over all states, and the mean number of calls with its
