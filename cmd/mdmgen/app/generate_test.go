@@ -90,7 +90,7 @@ func TestInterruptedFiles(t *testing.T) {
 		files []string // beside the old one
 	}{
 		"generate": {0, "generate --model " + world + " --seed 1 -n 3 --format json -o OLD", []string{`"samples":[]`, `"interrupted":true`}, []string{"old.partial.json"}},
-		"bound":    {0, "bound " + world + " --json --html OLD --plots OLDs", []string{`"interrupted": true`, `"name": "`}, nil},
+		"bound":    {0, "bound " + world + " --json --html OLD --plots OLDs", []string{`"interrupted": true`, `"name": "`, "Interrupted: these are partial results."}, []string{"old.partial.json"}},
 		"bench":    {5, "bench --model " + world + " -n 50 -r 200000 --seed 1 --format jsonl --html OLD --plots OLDs", []string{`"kind":"repetition"`, `"kind":"report"`, `"interrupted":true`}, []string{"old.partial.json", "olds"}},
 		"convert":  {0, "convert fairytale -o OLDs", nil, nil},
 	} {
@@ -105,7 +105,7 @@ func TestInterruptedFiles(t *testing.T) {
 		if len(c.files) > 1 {
 			told += "mdmgen: incomplete pictures are in " + filepath.Join(dir, "olds") + "\n"
 		}
-		if name == "generate" {
+		if name == "generate" || name == "bound" {
 			stdout += readAll(t, filepath.Join(dir, "old.partial.json"))
 		}
 		for _, want := range c.want {

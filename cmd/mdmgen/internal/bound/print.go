@@ -77,8 +77,8 @@ func (r *bounding) printing(calls bool) printing {
 	return p
 }
 
-// work makes and prints the report. After an interrupt it prints the unfinished report, and writes
-// no files. A violated line is an error that names it.
+// work makes the report, prints it and writes its files, after an interrupt those of the unfinished
+// one. A violated line is an error that names it.
 func (r *bounding) work(made kit.Provenance, do func() (bound.Report, error)) error {
 	result, err := do()
 	cause := context.Cause(r.ctx)
@@ -94,11 +94,12 @@ func (r *bounding) work(made kit.Provenance, do func() (bound.Report, error)) er
 	} else if r.cases == nil { // A world's report depends only on samplers, if any are given.
 		set = nil
 	}
-	if result.Interrupted = err != nil; result.Interrupted {
-		return errors.Join(how.print(r.out, result, set, made), cause)
+	if err != nil {
+		err, result.Interrupted = cause, true
 	}
 	// Print the report even if a file cannot be written.
-	if err := errors.Join(r.files(result, set, made), how.print(r.out, result, set, made)); err != nil {
+	printing := errors.Join(how.print(r.out, result, set, made), r.files(result, set, made))
+	if err := kit.Ended(err, printing); err != nil {
 		return err
 	}
 	return violated(result)
@@ -133,11 +134,11 @@ func (p printing) print(out *kit.Output, result bound.Report, set *settings, mad
 func (r *bounding) files(result bound.Report, set *settings, p kit.Provenance) error {
 	if out := r.pages.HTML; out != nil {
 		p.Command = r.streams.Command
-		if err := out.Put(false, func(w io.Writer) error { return result.Page(w, made{r.path, set, p}) }); err != nil {
+		if err := out.Put(result.Interrupted, func(w io.Writer) error { return result.Page(w, made{r.path, set, p}) }); err != nil {
 			return err
 		}
 	}
-	return r.pages.Pictures(false, result.Plots, r.streams)
+	return r.pages.Pictures(result.Interrupted, result.Plots, r.streams)
 }
 
 // kindOf returns the common name of the lines of one statement: theorem1 for
