@@ -51,13 +51,18 @@ func GroupCertificates(cells []Cell) *Certificates {
 // certificateSeed separates the draws of certificates from those of repetitions.
 const certificateSeed = 0x63657274 // "cert"
 
-// Measure performs the runs and calls on with each. It uses the network and batch of the first cell
-// of a group.
-func (c *Certificates) Measure(ctx context.Context, cfg certificate.Config, on func(CertifiedRun) error) error {
+// Measure performs the runs and calls on with each that is not done. It uses the network and batch
+// of the first cell of a group.
+func (c *Certificates) Measure(ctx context.Context, cfg certificate.Config, done []CertifiedRun, on func(CertifiedRun) error) error {
 	cfg.Seed ^= certificateSeed
 	err := c.each(ctx, func(ctx context.Context, i int, g *group[certificate.Study]) (*certificate.Study, error) {
 		first, cfg := g.cells[0], cfg
 		cfg.Batch = first.Batch
+		for _, d := range done {
+			if d.Group == i {
+				cfg.Done = append(cfg.Done, d.Run)
+			}
+		}
 		cfg.OnRun = func(r certificate.Run) error { return on(CertifiedRun{KindCertificate, i, r}) }
 		return certificate.Measure(ctx, first.Model, first.Canvas, g.samplers(), cfg)
 	})

@@ -51,8 +51,8 @@ func GroupErrors(cells []Cell) *Errors {
 // errorSeed separates the streams of texts from those of repetitions.
 const errorSeed = 0x6572726f72 // "error"
 
-// Measure draws texts of first-hitting for each group and calls on with each.
-func (e *Errors) Measure(ctx context.Context, cfg quality.Config, on func(ErrorSample) error) error {
+// Measure draws texts of first-hitting for each group and calls on with each that is not done.
+func (e *Errors) Measure(ctx context.Context, cfg quality.Config, done []ErrorSample, on func(ErrorSample) error) error {
 	cfg.Seed ^= errorSeed
 	err := e.each(ctx, func(ctx context.Context, i int, g *group[quality.Study]) (*quality.Study, error) {
 		first := g.cells[0]
@@ -67,6 +67,11 @@ func (e *Errors) Measure(ctx context.Context, cfg quality.Config, on func(ErrorS
 			target.IDs[l] = 0 // until a text is drawn
 		}
 		cfg := cfg
+		for _, d := range done {
+			if d.Group == i {
+				cfg.Done = append(cfg.Done, d.Sample)
+			}
+		}
 		cfg.OnSample = func(s quality.Sample) error { return on(ErrorSample{KindError, i, s}) }
 		return quality.Measure(ctx, evaluator, target, g.samplers(), cfg)
 	})

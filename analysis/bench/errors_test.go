@@ -19,7 +19,7 @@ func measure(ctx context.Context, e *bench.Errors, n int, seed uint64, on func(b
 	if on == nil {
 		on = func(bench.ErrorSample) error { return nil }
 	}
-	return e.Measure(ctx, quality.Config{Samples: n, Seed: seed, Confidence: 0.95}, on)
+	return e.Measure(ctx, quality.Config{Samples: n, Seed: seed, Confidence: 0.95}, nil, on)
 }
 
 // TestErrors checks on worlds that distances from first-hitting equal those of enumerated laws

@@ -108,7 +108,7 @@ func TestLimits(t *testing.T) {
 	m := open(t, "markov4-sharp")
 	all := cells(t, m, "fhs", "tweedie grid=lambda steps=64", "tweedie grid=lambda steps=1")
 	few := bench.GroupCertificates(all)
-	reftest.OK(t, few.Measure(context.Background(), certificate.Config{Runs: 4, Seed: 1}, func(bench.CertifiedRun) error { return nil }))
+	reftest.OK(t, few.Measure(context.Background(), certificate.Config{Runs: 4, Seed: 1}, nil, func(bench.CertifiedRun) error { return nil }))
 	r := bench.Summarise(all, nil, bench.RunSettings{Confidence: 0.95}, func(*bench.Cell) int { return 1 })
 	for i := range r.Cells {
 		q, ok := few.Quality(&all[i])

@@ -216,7 +216,7 @@ func TestShares(t *testing.T) {
 		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 		defer cancel()
 		runs := make(map[int]int)
-		err := c.Measure(ctx, certificate.Config{Runs: 1000}, func(r bench.CertifiedRun) error { runs[r.Group]++; return nil })
+		err := c.Measure(ctx, certificate.Config{Runs: 1000}, nil, func(r bench.CertifiedRun) error { runs[r.Group]++; return nil })
 		if err != nil || runs[0] == 0 || runs[0] != runs[1] {
 			t.Errorf("%v runs, %v", runs, err)
 		}

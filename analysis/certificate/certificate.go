@@ -38,8 +38,10 @@ type Config struct {
 	Longest int
 	// Confidence is the level of all intervals and limits; 0 means 0.95.
 	Confidence float64
-	// OnRun, if not nil, is called with each run, in the order of their indices. An error ends the
-	// study.
+	// Done are the runs from index 0 on of an earlier study of the same configuration.
+	Done []Run
+	// OnRun, if not nil, is called with each further run, in the order of their indices. An error
+	// ends the study.
 	OnRun func(Run) error
 }
 
@@ -120,6 +122,10 @@ func Measure(ctx context.Context, net samplers.Network, canvas []int, ss []*cata
 
 // measure performs the runs from..to together.
 func (st *Study) measure(ctx context.Context, net samplers.Network, m *method, canvas []int, cfg Config, from, to int) error {
+	if to <= len(cfg.Done) {
+		st.Runs = append(st.Runs, cfg.Done[from:to]...)
+		return nil
+	}
 	clear(m.done)
 	sequences := func(yield func(samplers.Sequence) bool) {
 		for i := uint64(from); i < uint64(to); i++ {
@@ -135,7 +141,7 @@ func (st *Study) measure(ctx context.Context, net samplers.Network, m *method, c
 	}
 	for i := from; i < to; i++ {
 		r := m.done[uint64(i)]
-		if st.Runs = append(st.Runs, r); cfg.OnRun != nil {
+		if st.Runs = append(st.Runs, r); cfg.OnRun != nil && i >= len(cfg.Done) {
 			if err := cfg.OnRun(r); err != nil {
 				return err
 			}

@@ -33,8 +33,10 @@ type Config struct {
 	Seed    uint64
 	// Confidence is the level of the study's intervals; 0 means 0.95.
 	Confidence float64
-	// OnSample, if not nil, is called with each sample when it is complete, in ascending order of
-	// the indices. An error ends the study.
+	// Done are the first samples, from an earlier study of the same configuration.
+	Done []Sample
+	// OnSample, if not nil, is called with each further sample when it is complete, in ascending
+	// order of the indices. An error ends the study.
 	OnSample func(Sample) error
 }
 
@@ -96,6 +98,10 @@ func Measure(ctx context.Context, e *likelihood.Evaluator, t likelihood.Target, 
 
 // measure adds the samples from..to, whose texts are drawn together.
 func (st *Study) measure(ctx context.Context, e *likelihood.Evaluator, t likelihood.Target, all []*catalog.Sampler, cfg Config, from, to int) error {
+	if to <= len(cfg.Done) {
+		st.Samples = append(st.Samples, cfg.Done[from:to]...)
+		return nil
+	}
 	texts, totals, err := e.Sample(ctx, t, all[0], cfg.Seed, from, to-from)
 	if err != nil {
 		return err
@@ -120,7 +126,7 @@ func (st *Study) measure(ctx context.Context, e *likelihood.Evaluator, t likelih
 			s.NegLog = append(s.NegLog, estimate.Number(x.NegLog))
 		}
 		st.Samples = append(st.Samples, s)
-		if cfg.OnSample != nil {
+		if cfg.OnSample != nil && from+i >= len(cfg.Done) {
 			if err := cfg.OnSample(s); err != nil {
 				return err
 			}

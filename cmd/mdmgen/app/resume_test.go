@@ -65,3 +65,37 @@ func TestResume(t *testing.T) {
 		})
 	}
 }
+
+// benchTimes matches what times and memory determine in the records of bench.
+var benchTimes = regexp.MustCompile(`"(seconds|network_seconds|sampling_seconds|rest_seconds|total_seconds|tokens_per_second|in_step_tokens_per_second)":\{[^}]*\}|"(peak_bytes|started)":[^,}]*`)
+
+// TestBenchResume is TestResume for bench: with the records of an unfinished run it makes those of an
+// uninterrupted one. Other settings are refused by name.
+func TestBenchResume(t *testing.T) {
+	t.Parallel()
+	keep := filepath.Join(t.TempDir(), "keep.jsonl")
+	args := []string{"bench", "--model", worldFile(t, "xor3-mixed"), "--sampler", "tweedie,parallel-fhs temperature=0.5", "--steps", "2", "-n", "3", "-r", "2",
+		"--quality", "error=3,certificate=3,text,nelbo=2,audit=3", "--format", "jsonl", "--seed"}
+	run := func(args ...string) string { return benchTimes.ReplaceAllString(mustRun(t, "", args...), "") }
+	want := run(append(args, "7")...)
+	seeded := append(args, "7", "--resume", keep)
+	mustRun(t, "", seeded...)
+	lines := strings.SplitAfter(readAll(t, keep), "\n")
+	if len(lines) < 20 || !strings.Contains(want, `"ids":[[`) || !strings.Contains(want, `"complete":true`) {
+		t.Fatalf("%d lines, and the run is %.2000s", len(lines), want)
+	}
+	for n, line := range lines {
+		writeFile(t, keep, strings.Join(lines[:n], "")+line[:len(line)/2])
+		if got := run(seeded...); got != want {
+			t.Errorf("after %d lines:\n%s\nwant\n%s", n, got, want)
+		}
+		if now := strings.Count(readAll(t, keep), "\n"); now != len(lines)-1 {
+			t.Errorf("after %d lines: %d are kept, want %d", n, now, len(lines)-1)
+		}
+	}
+	for _, c := range [][3]string{{"-n", "4", "sequences"}, {"--steps", "3", "values of cells.steps:"}, {"--seed", "8", "seed"}, {"--quality", "text", "quality.parts"}} {
+		other := slices.Clone(seeded)
+		other[slices.Index(other, c[0])+1] = c[1]
+		refused(t, exit.Usage, c[2], other...)
+	}
+}

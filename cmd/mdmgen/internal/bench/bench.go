@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mdmgen/analysis/bench"
+	"mdmgen/cmd/mdmgen/internal/chunks"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/model"
 	"mdmgen/model/facts"
@@ -70,6 +71,7 @@ type benching struct {
 	out  *kit.Output
 	look qualities
 	log  bench.Log
+	kept *chunks.Checkpoint
 	// failed holds the errors of cells that failed, faults a line for each failure.
 	failed map[string]error
 	faults []string
@@ -106,5 +108,9 @@ func run(ctx context.Context, s kit.Streams, o *options) (err error) {
 	if err := r.prepareQuality(); err != nil {
 		return err
 	}
+	if err := r.resume(); err != nil {
+		return err
+	}
+	defer r.kept.Close()
 	return r.work()
 }

@@ -9,6 +9,7 @@ import (
 	"mdmgen/analysis/bench"
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/quality"
+	"mdmgen/cmd/mdmgen/internal/chunks"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/internal/exit"
@@ -34,6 +35,7 @@ type options struct {
 	sampler   setup.Sampler
 	tokenizer setup.Tokenizer
 	pages     kit.Pages
+	chunks    chunks.Flags
 	// lists holds, by name, the flags that are settings of cells, which may be lists.
 	lists             map[string]*string
 	set, cases        []string
@@ -86,7 +88,7 @@ func (o *options) flags() kit.Set {
 		kit.Words(&o.evaluatorProtocol, quality.Protocols(), kit.Flag{Name: "evaluator-protocol", Category: kit.CatQuality, Default: quality.Sliding, Usage: "read texts as `NAME` does: " + strings.Join(quality.Protocols(), ", ")}),
 	}, kit.Format(&o.format, formats...), kit.Set{
 		kit.Name(&o.output, "name a file, or - for standard output", kit.Flag{Name: "output", Alias: "o", Category: kit.CatOutput, Writes: true, Usage: "write to `FILE` (default: standard output), in the format of its ending: .md, .csv, .json, .jsonl or .tex"}),
-	}, o.pages.Flags())
+	}, o.pages.Flags(), o.chunks.Flags("measurements").Only("resume"))
 	for _, f := range o.model.Flags() {
 		if f.Name == bench.KeyThreads {
 			o.lists[f.Name] = new(string)

@@ -13,7 +13,7 @@ import (
 
 // openOutputs opens the outputs, so that an unwritable one is reported before the work.
 func (r *benching) openOutputs() (err error) {
-	if err := kit.Apart("bench", nil, r.all, r.pages.File(), kit.NamedFile{Flag: "-o", Path: r.output}); err != nil {
+	if err := kit.Apart("bench", nil, r.all, kit.NamedFile{Flag: "--resume", Path: r.chunks.Resume}, r.pages.File(), kit.NamedFile{Flag: "-o", Path: r.output}); err != nil {
 		return err
 	}
 	if r.out, err = kit.NewResults(r.ctx, r.output, r.streams); err != nil {
@@ -30,8 +30,16 @@ func (r *benching) closeOutputs() {
 	r.pages.Close()
 }
 
-// keep prints a finished record if the format is jsonl.
+// keep keeps a finished record, and prints it.
 func (r *benching) keep(record any) error {
+	if err := r.kept.KeepPiece(0, record); err != nil {
+		return err
+	}
+	return r.print(record)
+}
+
+// print prints a record if the format is jsonl.
+func (r *benching) print(record any) error {
 	if r.format != "jsonl" {
 		return nil
 	}
@@ -60,7 +68,7 @@ func (r *benching) writeReport(report *bench.Report) error {
 		for i := range short.Cells {
 			short.Cells[i].Repetitions = []bench.Repetition{}
 		}
-		return r.keep(struct {
+		return r.print(struct {
 			Kind string `json:"kind"`
 			bench.Report
 		}{"report", short})

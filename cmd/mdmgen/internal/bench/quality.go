@@ -129,7 +129,7 @@ func (r *benching) evaluatorWords(ctx context.Context, ref string) (*tokenize.To
 // together measures, with a progress bar, what cells share, and appends each record to taken. A
 // failure does not stop the other measurements.
 func together[R any](r *benching, what, units string, taken *[]R, work int, measure func(on func(R) error) error) error {
-	bar := kit.NewBar(r.streams, work, what, units)
+	bar := kit.NewBar(r.streams, work-len(*taken), what, units)
 	err := measure(func(record R) error {
 		bar.Add(1)
 		*taken = append(*taken, record)
@@ -147,7 +147,7 @@ func (r *benching) samplingErrors(ctx context.Context) error {
 	s, q := r.settings, &r.look
 	cfg := quality.Config{Samples: s.Quality.ErrorSamples, Seed: s.Seed, Confidence: s.Confidence}
 	return together(r, "sampling error", "texts", &r.log.Errors, q.errors.Work(cfg.Samples), func(on func(bench.ErrorSample) error) error {
-		return q.errors.Measure(ctx, cfg, on)
+		return q.errors.Measure(ctx, cfg, r.log.Errors, on)
 	})
 }
 
@@ -156,7 +156,7 @@ func (r *benching) certificates(ctx context.Context) error {
 	s, c := r.settings, r.look.certificates
 	cfg := certificate.Config{Runs: s.Quality.CertificateRuns, Seed: s.Seed, Confidence: s.Confidence}
 	return together(r, "certificate", "runs", &r.log.Certified, c.Work(cfg.Runs), func(on func(bench.CertifiedRun) error) error {
-		return c.Measure(ctx, cfg, on)
+		return c.Measure(ctx, cfg, r.log.Certified, on)
 	})
 }
 
@@ -187,7 +187,7 @@ func (r *benching) qualityOf(c *bench.Cell) []bench.Quality {
 func (r *benching) judgeCells(ctx context.Context, part string) error {
 	for i := range r.cells {
 		c := &r.cells[i]
-		if r.repeated(c) == 0 || ctx.Err() != nil {
+		if r.repeated(c) == 0 || r.judged(c, part) || ctx.Err() != nil {
 			continue
 		}
 		q, ok, err := r.part(ctx, c, part)
@@ -206,6 +206,11 @@ func (r *benching) judgeCells(ctx context.Context, part string) error {
 		}
 	}
 	return nil
+}
+
+// judged reports whether a part of a cell's quality is measured.
+func (r *benching) judged(c *bench.Cell, part string) bool {
+	return slices.ContainsFunc(r.log.Quality, func(q bench.Quality) bool { return q.Cell == c.ID && q.Part == part })
 }
 
 // repeated returns the number of finished repetitions of a cell.

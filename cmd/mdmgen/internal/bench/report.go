@@ -82,7 +82,7 @@ func (r *benching) missing() (out []string) {
 	}
 	for _, part := range cellParts {
 		named(part, func(c *bench.Cell) string {
-			if !r.look.has(part) || slices.ContainsFunc(r.log.Quality, func(q bench.Quality) bool { return q.Cell == c.ID && q.Part == part }) {
+			if !r.look.has(part) || r.judged(c, part) {
 				return ""
 			}
 			return c.ID

@@ -20,7 +20,7 @@ func (r *benching) readSettings() {
 		r.deadline = r.begin.Add(limit - min(limit/10, time.Second)) // The rest is for writing the results.
 	}
 	r.settings = bench.RunSettings{
-		Sequences: r.n, Repetitions: r.repeat, Warmup: r.warmup, Calls: r.calls, Seed: setup.SeedOr(r.sampler.Seed),
+		Sequences: r.n, Repetitions: r.repeat, Warmup: r.warmup, Calls: r.calls, Seed: r.chunks.SeedOf(Schema, r.sampler.Seed, setup.SeedOr(r.sampler.Seed)),
 		MaxSeconds: r.maxTime.Seconds(), Confidence: r.confidence, Prefix: r.prefix, Profile: r.sampler.Profile.Digest(),
 	}
 }
@@ -118,6 +118,9 @@ func (r *benching) work() error {
 		}
 	}
 	report := r.report()
+	if !report.Complete {
+		r.kept.Unfinished()
+	}
 	if err := r.write(&report); err != nil {
 		return err
 	}
