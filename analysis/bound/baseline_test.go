@@ -135,6 +135,9 @@ func TestBaselineFaults(t *testing.T) {
 	if line.Mean != 0 || !math.IsInf(line.SE, 1) || !strings.Contains(r.Head, "cannot fail") {
 		t.Errorf("first-hitting by itself: %+v, notes %q", line, r.Notes)
 	}
+	if r = reftest.Must(Text(context.Background(), w, e, ts, nil, Config{}))(t); !strings.HasSuffix(r.Head, "There is no interval: 8 samples in 8 independent units: an interval takes 32 in 32.") {
+		t.Errorf("few windows: %q", r.Head)
+	}
 }
 
 // TestSays checks the verdicts on lower bounds that are not above 0, and the number of units that

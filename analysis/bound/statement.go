@@ -1,9 +1,11 @@
 package bound
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/report"
@@ -35,8 +37,13 @@ func (d *draft) note(notes ...string) { d.Notes = append(d.Notes, notes...) }
 func (d *draft) plot(plots ...report.Plot) { d.Plots = append(d.Plots, report.Shown(plots...)...) }
 
 func (d *draft) finish() Report {
+	few := ""
 	for _, l := range d.lines {
+		few = cmp.Or(few, l.Left.NoInterval())
 		d.Lines, d.Holds = append(d.Lines, *l), d.Holds && l.OK
+	}
+	if few != "" {
+		d.Head = strings.TrimSpace(d.Head + " There is " + few + ".")
 	}
 	return d.Report
 }

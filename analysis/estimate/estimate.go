@@ -94,6 +94,15 @@ func (e Estimate) String() string {
 	return Digits(e.Mean, e.SE)
 }
 
+// NoInterval returns why an estimate with a standard error has no interval, with the number of samples
+// that gives one; "" if it has one.
+func (e Estimate) NoInterval() string {
+	if len(e.Warnings) == 0 || math.IsInf(e.SE, 1) || !math.IsInf(e.Hi, 1) {
+		return ""
+	}
+	return "no interval: " + e.Warnings[0]
+}
+
 // Digits returns "mean ± se" with two digits of the error and the mean to the same place, or "± ?"
 // if the error is unknown.
 func Digits(mean, se float64) string {

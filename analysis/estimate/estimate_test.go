@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"mdmgen/internal/reftest"
@@ -28,8 +27,13 @@ func TestFew(t *testing.T) {
 		}
 		reftest.Must(json.Marshal(e))(t, name)
 	}
-	if e := Mean([]float64{1, 2, 3}, 0); len(e.Warnings) != 1 || !strings.Contains(e.Warnings[0], "3 independent units") {
-		t.Errorf("three samples: warnings %q", e.Warnings)
+	if e := Mean([]float64{1, 2, 3}, 0); e.NoInterval() != "no interval: 3 samples in 3 independent units: an interval takes 16 in 8" {
+		t.Errorf("three samples: %q", e.NoInterval())
+	}
+	for _, e := range []Estimate{Mean([]float64{3}, 0), Mean(make([]float64, 20), 0), NormalRatio([]float64{1, 2, 3}, []float64{1, 1, 1}, nil, 0)} {
+		if why := e.NoInterval(); why != "" {
+			t.Errorf("%v: %s", e, why)
+		}
 	}
 }
 

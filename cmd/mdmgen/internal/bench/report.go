@@ -127,6 +127,17 @@ func (r *benching) notes(report *bench.Report) {
 	if q == nil {
 		return
 	}
+	few := make(map[string]bool)
+	for _, c := range report.Cells {
+		for _, q := range c.Quality {
+			for _, m := range q.Metrics {
+				if why := m.Value.NoInterval(); why != "" && !few[q.Part] {
+					few[q.Part] = true
+					add("%s: %s.", q.Part, why)
+				}
+			}
+		}
+	}
 	if used := r.errorTexts(q.ErrorSamples); used != "" {
 		add("tv and kl are TV(P_FHS, P_N) and KL(P_FHS‖P_N) over all free positions, from exact log-probabilities at %s texts of first-hitting: the sampler's cost, not the distance from the data.", used)
 	}

@@ -77,6 +77,9 @@ func appendAudit(parts []string, what string, a *interaction.Audited) []string {
 		return append(parts, "nothing to audit")
 	}
 	parts = append(parts, fmt.Sprintf("%s KL %s and TV %s per token", what, a.KL, a.TV))
+	if why := a.KL.NoInterval(); why != "" {
+		parts = append(parts, why)
+	}
 	if limit := math.Ceil(100*a.Limit) / 100; a.Path != nil && limit < 1 {
 		parts = append(parts, fmt.Sprintf("TV of texts at most %g (confidence %g)", limit, a.Path.Confidence))
 	}
