@@ -95,7 +95,7 @@ func (w *World) likelihoods(s *catalog.Sampler) ([]float64, error) {
 }
 
 // Costs returns −log of the law over sequences of a sampler. Where that underflows, a likelihood
-// does not, if the sampler has one.
+// does not; the cost is NaN if the sampler has none and μ is small enough for products to underflow.
 func (w *World) Costs(s *catalog.Sampler, law []float64) []float64 {
 	out := NegLog(law)
 	e, err := likelihood.New(w.file, likelihood.Options{})
@@ -105,6 +105,8 @@ func (w *World) Costs(s *catalog.Sampler, law []float64) []float64 {
 		}
 		if laws, err := e.Laws(context.Background(), likelihood.Whole(w.Sequence(i)), []*catalog.Sampler{s}); err == nil {
 			out[i] = laws[0].NegLog
+		} else if slices.ContainsFunc(slices.Concat(w.mu0, w.mu1), func(p float64) bool { return p > 0 && p < 0x1p-100 }) {
+			out[i] = math.NaN()
 		}
 	}
 	return out
