@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"mdmgen/internal/fault"
+	"mdmgen/internal/suggest"
 	"mdmgen/samplers/catalog"
 )
 
@@ -100,7 +101,7 @@ func ofCase(text string, values map[string][]string, used map[string]bool) ([]Se
 	fields := append(strings.Fields(text), "")
 	d, ok := catalog.Describe(fields[0])
 	if !ok {
-		return nil, fault.Errorf("bench", "sampler %.40q: must be one of %s, optionally with settings, as in 'tweedie steps=8'", fields[0], strings.Join(catalog.Names(), ", "))
+		return nil, fault.Errorf("bench", "sampler %.40q: must be one of %s, optionally with settings, as in 'tweedie steps=8'%s", fields[0], strings.Join(catalog.Names(), ", "), suggest.Ending(fields[0], catalog.Names()))
 	}
 	var axes []Axis
 	for _, f := range fields[1 : len(fields)-1] {

@@ -26,12 +26,20 @@ func Nearest(typed string, names []string) string {
 	}
 	best, likeness := "", near
 	for _, name := range names {
-		if x := smetrics.JaroWinkler(strings.ToLower(typed), strings.ToLower(name), 0.7, 4); x >= likeness {
+		a, b := strings.ToLower(typed), strings.ToLower(name)
+		x := smetrics.JaroWinkler(a, b, 0.7, 4)
+		if strings.HasPrefix(b, a[:min(1, len(a))]) && slices.Equal(letters(a), letters(b)) { // fsh for fhs, too short for the measure
+			x = 1
+		}
+		if x >= likeness {
 			best, likeness = name, x
 		}
 	}
 	return best
 }
+
+// letters returns the sorted letters of a word.
+func letters(word string) []rune { return slices.Sorted(slices.Values([]rune(word))) }
 
 // Ending returns a suggestion of the word most similar to a text, as the end of a message, or "".
 func Ending(text string, words []string) string {

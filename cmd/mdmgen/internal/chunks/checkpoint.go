@@ -11,6 +11,7 @@ import (
 
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/exit"
+	"mdmgen/internal/fault"
 	"mdmgen/internal/journal"
 )
 
@@ -69,7 +70,7 @@ func (k *Checkpoint) openPart(s Shard, output string) error {
 	p.From, p.To = s.Of(k.header.Chunks)
 	switch done, err := k.finished(); {
 	case err != nil:
-		return exit.Usagef("-o %w: it is not overwritten: remove it, or name another", err)
+		return fault.Usage("%v %w: it is not overwritten: remove it, or name another", kit.OutputTerm, err)
 	case done:
 		return nil
 	}

@@ -96,7 +96,7 @@ func (k *Checkpoint) finish(s kit.Streams) error {
 		return nil
 	}
 	if err := k.j.Rename(k.part); err != nil {
-		return fmt.Errorf("-o %s: %w", k.part, plainfile.Cause(err))
+		return fault.Advise("%v %s: %w", kit.OutputTerm, k.part, plainfile.Cause(err))
 	}
 	s.Notice(fmt.Sprintf("wrote %s: %v", k.part, &k.header.Part))
 	return nil

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"mdmgen/cmd/mdmgen/internal/kit"
@@ -100,7 +101,13 @@ func (g *generation) wrong(line int, err error) error {
 	case g.ctx.Err() != nil:
 		return g.ctx.Err()
 	case line > 0:
-		return fmt.Errorf("%s:%d: %w", g.inputName(), line, fault.WithoutName(err))
+		text := fault.Spell(fault.WithoutName(err), func(t fault.Term) string {
+			if canvas, others := requests.Keys(); slices.Contains(append(canvas, others...), strings.ReplaceAll(t.Name, "-", "_")) {
+				return t.String() // a line has fields
+			}
+			return g.all.Spell(t)
+		})
+		return &exit.Error{Code: exit.Code(err), Err: fmt.Errorf("%s:%d: %s", g.inputName(), line, text)}
 	case errors.As(err, new(*requests.Error)):
 		return g.all.Refuse("generate", err)
 	}

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -13,6 +12,7 @@ import (
 	"strings"
 
 	"mdmgen/internal/exit"
+	"mdmgen/internal/fault"
 	"mdmgen/internal/lockfile"
 	"mdmgen/internal/plainfile"
 )
@@ -25,9 +25,10 @@ const Unfinished = ".mdmgen.tmp"
 // when it is committed and does not appear otherwise.
 type Output struct {
 	*bufio.Writer
-	// flag names path in messages.
-	flag, path string
-	streams    Streams
+	// flag names path in messages: a text or a [fault.Term].
+	flag    any
+	path    string
+	streams Streams
 	// file is the file being written, nil for standard output. whole reports whether the file gets
 	// its name when it is committed, as regular files do and devices and pipes do not.
 	file  *os.File
@@ -37,7 +38,7 @@ type Output struct {
 // NewOutput opens the destination of results: path, or s.Out if path is "" or "-". It
 // returns an error now if the file cannot be written, before the work is done. flag precedes the
 // path in messages.
-func NewOutput(ctx context.Context, flag, path string, s Streams) (o *Output, err error) {
+func NewOutput(ctx context.Context, flag any, path string, s Streams) (o *Output, err error) {
 	o = &Output{flag: flag, path: path, streams: s}
 	if path == "" || path == "-" {
 		o.path, o.Writer = "", bufio.NewWriterSize(s.Out, 1<<16)
@@ -46,13 +47,13 @@ func NewOutput(ctx context.Context, flag, path string, s Streams) (o *Output, er
 	info, err := os.Stat(path)
 	switch {
 	case err == nil && info.IsDir():
-		return nil, exit.Usagef("%s %s: is a folder; name a file", flag, path)
+		return nil, fault.Usage("%v %s: is a folder; name a file", flag, path)
 	case err == nil && !info.Mode().IsRegular():
 		if o.file, err = plainfile.Await(ctx, path, os.O_WRONLY); err != nil {
-			return nil, fmt.Errorf("%s %s: %w", flag, path, err)
+			return nil, fault.Advise("%v %s: %w", flag, path, err)
 		}
 	case err == nil && info.Mode().Perm()&0o222 == 0:
-		return nil, fmt.Errorf("%s %s: is read-only: name another file, or make it writable", flag, path)
+		return nil, fault.Advise("%v %s: is read-only: name another file, or make it writable", flag, path)
 	default:
 		mode := os.FileMode(0o666) // less the umask
 		if info != nil {
@@ -66,7 +67,7 @@ func NewOutput(ctx context.Context, flag, path string, s Streams) (o *Output, er
 			err = o.file.Truncate(0)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s %s: cannot write there: %w", flag, path, plainfile.Cause(err))
+			return nil, fault.Advise("%v %s: cannot write there: %w", flag, path, plainfile.Cause(err))
 		}
 	}
 	o.Writer = bufio.NewWriterSize(naming{o}, 1<<16)
@@ -83,14 +84,17 @@ func (n naming) Write(b []byte) (int, error) {
 
 func (o *Output) named(err error) error {
 	if err != nil {
-		err = fmt.Errorf("%s %s: %w", o.flag, o.path, plainfile.Cause(err))
+		err = fault.Advise("%v %s: %w", o.flag, o.path, plainfile.Cause(err))
 	}
 	return err
 }
 
+// OutputTerm is the flag -o in messages, spelled as it was typed.
+var OutputTerm = fault.Term{Name: "output"}
+
 // NewResults is NewOutput for the flag -o of a command that prints nothing else.
 func NewResults(ctx context.Context, path string, s Streams) (*Output, error) {
-	return NewOutput(ctx, "-o", path, s)
+	return NewOutput(ctx, OutputTerm, path, s)
 }
 
 // OutputFlag returns the flag -o of such a command.
@@ -208,6 +212,10 @@ func Apart(command string, args []string, set Set, written ...NamedFile) error {
 		inputs = append(inputs, NamedFile{command, path})
 	}
 	for i, w := range written {
+		if w.Flag == "-o" {
+			w.Flag = set.Typed(OutputTerm.Name)
+			written[i] = w
+		}
 		for _, other := range written[:i] {
 			if sameFile(w.Path, other.Path) {
 				return exit.Usagef("%s %s: %s writes to the same file: name another", w.Flag, w.Path, other.Flag)

@@ -14,6 +14,7 @@ import (
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/internal/exit"
+	"mdmgen/internal/fault"
 	"mdmgen/internal/plainfile"
 	"mdmgen/internal/printable"
 	"mdmgen/model/checkpoint"
@@ -79,10 +80,10 @@ func convert(ctx context.Context, s kit.Streams, runtime *setup.Runtime, args []
 		return w, exit.Usagef("convert: name the folder to write with -o")
 	}
 	if _, err := os.Lstat(out); err == nil {
-		return w, exit.Usagef("-o %s: exists already; name a folder that does not", out)
+		return w, fault.Usage("%v %s: exists already; name a folder that does not", kit.OutputTerm, out)
 	}
 	if _, err := os.Stat(filepath.Dir(filepath.Clean(out))); err != nil {
-		return w, fmt.Errorf("-o %s: cannot write there: %w", out, plainfile.Cause(err))
+		return w, fault.Advise("%v %s: cannot write there: %w", kit.OutputTerm, out, plainfile.Cause(err))
 	}
 	if err := o.Dtype.Check(); err != nil {
 		return w, exit.Usagef("--dtype: %w", err)

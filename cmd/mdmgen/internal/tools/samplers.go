@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/internal/exit"
+	"mdmgen/internal/suggest"
 	"mdmgen/samplers/catalog"
 )
 
@@ -34,7 +36,7 @@ func describe(s kit.Streams, args []string, format string, every bool) error {
 	if len(args) == 1 {
 		d, ok := catalog.Describe(args[0])
 		if !ok {
-			return exit.Usagef("samplers: no sampler is called %q; `mdmgen samplers --all` lists them", args[0])
+			return exit.Usagef("samplers: no sampler is called %q%s", args[0], cmp.Or(suggest.Ending(args[0], catalog.Names()), "; `mdmgen samplers --all` lists them"))
 		}
 		list = []catalog.Descriptor{d}
 	}
