@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"mdmgen/internal/reftest"
@@ -39,10 +40,20 @@ func TestBlockPublished(t *testing.T) {
 		{"fast-dllm-v2", "80", "prompt", "one", ranked("threshold", 0, 4, 1), ""},
 		{"fast-dllm-v2", "80", "prompt", "subblock", ranked("threshold", 0, 4, 0.4), "dual"},
 		{"fast-dllm-v2", "80", "short.prompt", "short", ranked("threshold", 0, 4, 0.4), ""},
+		{"moe/llada2", "96", "prompt", "threshold", ranked("llada2", 8, 8, 0.45), ""},
+		{"moe/llada2", "96", "prompt", "quota", ranked("llada2", 4, 8, 1), ""},
+		{"moe/llada2-plain", "90", "prompt", "threshold", ranked("llada2", 4, 4, 0.45), ""},
+		{"moe/llada2-plain", "90", "prompt", "quota", ranked("llada2", 2, 4, 1), ""},
 		{"fast-dllm-v2", "80", "exact.prompt", "exact", ranked("threshold", 0, 4, 0.4), ""},
 	} {
-		m := reftest.Must(open(t, reftest.Checkpoint(t, c.folder), model.Options{Override: map[string]string{"mask_id": c.mask}}))(t)
-		f := reftest.Must(checkpoint.OpenFile(filepath.Join(reftest.Checkpoint(t, c.folder), "block-golden.safetensors")))(t)
+		kind, file, override := "checkpoints", "block-golden.safetensors", map[string]string{"mask_id": c.mask}
+		if name, ok := strings.CutPrefix(c.folder, "moe/"); ok {
+			kind, file, c.folder = "moe", "moe-golden.safetensors", name
+			override["block_size"] = fmt.Sprint(c.options.BlockLength)
+		}
+		dir := reftest.Reference(t, kind, c.folder)
+		m := reftest.Must(open(t, dir, model.Options{Override: override}))(t)
+		f := reftest.Must(checkpoint.OpenFile(filepath.Join(dir, file)))(t)
 		ids := func(name string) (out []int) {
 			x, ok := f.Tensor(name)
 			if !ok {

@@ -71,7 +71,7 @@ func (n *foreign) Logits(ctx context.Context, c samplers.Call) ([]float32, error
 	rows, v := len(c.Counts), n.facts.Columns
 	batch := cmp.Or(n.batch, rows)
 	most := batch // canvases of a run that differ
-	if n.session.Description().Apart {
+	if n.session.Description().Apart != "" {
 		batch, most = max(n.batch, 1), 1
 	}
 	if err := checkRows(n.facts, max(batch*length, len(c.Positions))); err != nil {

@@ -74,7 +74,7 @@ func (n *network) parts(ctx context.Context, c samplers.Call, ask func(part samp
 			return err
 		}
 	}
-	if len(c.Counts) < 2 || !n.session.Description().Apart && int64(len(c.Kept))*n.KeptBytes(c.Length()) <= n.joint {
+	if len(c.Counts) < 2 || n.session.Description().Apart == "" && int64(len(c.Kept))*n.KeptBytes(c.Length()) <= n.joint {
 		return ask(c, 0, len(c.Positions))
 	}
 	length, rows, from := c.Length(), len(c.Compute)/len(c.Counts), 0

@@ -79,16 +79,17 @@ func Shared(t testing.TB, elem ...string) string {
 // exist, to the large reference files, and skips the test if there is none.
 func Law(t testing.TB, name string) string {
 	t.Helper()
-	return either(t, "laws", name+".json")
+	return Reference(t, "laws", name+".json")
 }
 
 // Checkpoint does the same for the folder of a checkpoint with golden.safetensors.
 func Checkpoint(t testing.TB, name string) string {
 	t.Helper()
-	return either(t, "checkpoints", name)
+	return Reference(t, "checkpoints", name)
 }
 
-func either(t testing.TB, kind, name string) string {
+// Reference does the same for a file or folder of a kind.
+func Reference(t testing.TB, kind, name string) string {
 	t.Helper()
 	p := filepath.Join("reference", kind, name)
 	if _, err := os.Stat(filepath.Join(root(), "testdata", p)); err == nil {

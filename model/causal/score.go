@@ -46,7 +46,7 @@ func (m *Model) LogProbs(ctx context.Context, windows []Window) ([][]float64, er
 		length := cmp.Or(m.graph.length, len(windows[order[0]].IDs))
 		rows := m.graph.rows
 		n := min(cmp.Or(rows, max(1, min(callCells/(length*m.graph.columns), callTokens/length))), len(order))
-		if m.session.Description().Apart {
+		if m.session.Description().Apart != "" {
 			n = 1
 		}
 		if err := m.call(ctx, windows, order[:n], out, cmp.Or(rows, n), length); err != nil {

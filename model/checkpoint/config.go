@@ -45,11 +45,13 @@ type Config struct {
 
 	Epsilon    float64 // of the norms, 0 if the family fixes it
 	RotaryBase float64 // of the rotary frequencies, 0 if the family fixes it
+	Rotary     int     // width of the part of a head that is rotated, 0 if it is all of it
 	QKVBias    bool    // queries, keys and values have biases
 	OutBias    bool    // and so has the layer after attention
 	HeadNorm   bool    // queries and keys are normalised by head
 	Tied       bool    // the last linear layer is the embedding
 	Types      int     // segment types of BERT, of which the first is used
+	Experts    Experts
 }
 
 // Conditioned reports whether a [DDiT] has a conditioning network, which modulates its norms.
@@ -71,6 +73,14 @@ func (c Config) HeadSize() int {
 		return c.Head
 	}
 	return c.Hidden / c.Heads
+}
+
+// RotarySize returns the width of the part of a head that is rotated.
+func (c Config) RotarySize() int {
+	if c.Rotary > 0 {
+		return c.Rotary
+	}
+	return c.HeadSize()
 }
 
 // KeyHeads returns the number of heads of keys and values.
@@ -172,6 +182,9 @@ func (c Config) check() error {
 			faults = append(faults, fault)
 		}
 	}
+	if fault := c.Experts.fault(); fault != "" {
+		faults = append(faults, fault)
+	}
 	switch c.Noise {
 	case "loglinear", "linear", "cosine", "geometric":
 	default:
@@ -192,6 +205,8 @@ func (c Config) headFault() string {
 		return fmt.Sprintf("%d heads of %d numbers are %d: must be at most %d", c.Heads, c.Head, c.Head*c.Heads, maxWidth)
 	case c.Head == 0 && c.Hidden%c.Heads != 0:
 		return fmt.Sprintf("%d heads do not divide the hidden size %d", c.Heads, c.Hidden)
+	case c.Rotary > size:
+		return fmt.Sprintf("%d numbers of a head are rotated, which has %d", c.Rotary, size)
 	case size%2 != 0 && c.Network() != Encoder:
 		return fmt.Sprintf("heads of %d numbers (hidden size %d, %d heads): rotary embedding needs an even number", size, c.Hidden, c.Heads)
 	case c.Network() == Gated && (c.KVHeads < 1 || c.Heads%c.KVHeads != 0):

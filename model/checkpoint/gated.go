@@ -9,6 +9,7 @@ import (
 type Names struct {
 	Embedding, Block       string
 	AttentionNorm, MLPNorm string
+	// Queries, Keys and Values may be one matrix, with the rows of queries first and of values last.
 	Queries, Keys, Values  string
 	QueryNorm, KeyNorm     string // "" if there are none
 	AttentionOut           string
@@ -42,18 +43,24 @@ func gatedTensors(c Config) (l layout) {
 	for i := range c.Blocks {
 		at := func(part string) string { return n.At(i, part) }
 		l.add(at(n.AttentionNorm)+".weight", h)
-		l.linear(at(n.Queries), queries, h, c.QKVBias)
-		l.linear(at(n.Keys), keys, h, c.QKVBias)
-		l.linear(at(n.Values), keys, h, c.QKVBias)
+		if n.Queries == n.Keys {
+			l.linear(at(n.Queries), queries+2*keys, h, c.QKVBias)
+		} else {
+			l.linear(at(n.Queries), queries, h, c.QKVBias)
+			l.linear(at(n.Keys), keys, h, c.QKVBias)
+			l.linear(at(n.Values), keys, h, c.QKVBias)
+		}
 		if c.HeadNorm {
 			l.add(at(n.QueryNorm)+".weight", size)
 			l.add(at(n.KeyNorm)+".weight", size)
 		}
 		l.linear(at(n.AttentionOut), h, queries, c.OutBias)
 		l.add(at(n.MLPNorm)+".weight", h)
-		l.linear(at(n.Gate), c.Inner, h, false)
-		l.linear(at(n.Up), c.Inner, h, false)
-		l.linear(at(n.Down), h, c.Inner, false)
+		if c.Experts.In(i) {
+			l.experts(c, i)
+		} else {
+			l.mlp(n.MLP(i), c.Inner, h)
+		}
 	}
 	l.add(n.FinalNorm+".weight", h)
 	if !c.Tied {

@@ -85,7 +85,7 @@ func (c Config) extra() map[string]string {
 	return extra
 }
 
-// RotaryFrequencies returns ω_j = base^(−2j/HeadSize), j < HeadSize/2, in radians per position. For
+// RotaryFrequencies returns ω_j = base^(−2j/RotarySize), j < RotarySize/2, in radians per position. For
 // a [DDiT] it returns the table saved with the weights, if any, which upstream loads with them in
 // whatever precision it has. Otherwise it computes the formula as upstream does, in float64 for a
 // [DDiT] and in float32 for others.
@@ -95,10 +95,10 @@ func (c *Checkpoint) RotaryFrequencies() []float32 {
 		t.Widen(v, 0)
 		return v
 	}
-	v := make([]float32, c.Config.HeadSize()/2)
+	v := make([]float32, c.Config.RotarySize()/2)
 	for j := range v {
 		if v[j] = float32(c.Config.frequency(j)); c.Config.Network() != DDiT {
-			exponent := float32(2*j) / float32(c.Config.HeadSize())
+			exponent := float32(2*j) / float32(c.Config.RotarySize())
 			v[j] = 1 / float32(math.Pow(c.Config.rotaryBase(), float64(exponent)))
 		}
 	}
@@ -106,7 +106,7 @@ func (c *Checkpoint) RotaryFrequencies() []float32 {
 }
 
 func (c Config) frequency(j int) float64 {
-	return math.Pow(c.rotaryBase(), -2*float64(j)/float64(c.HeadSize()))
+	return math.Pow(c.rotaryBase(), -2*float64(j)/float64(c.RotarySize()))
 }
 
 // rotaryBase returns the base of the rotary frequencies.
@@ -177,7 +177,7 @@ func (c Config) checkTensors(tensors map[string]Tensor) error {
 // checkRotary compares a saved table of rotary frequencies with the network's own, as closely as
 // BF16 allows.
 func (c Config) checkRotary(t Tensor) error {
-	half := c.HeadSize() / 2
+	half := c.RotarySize() / 2
 	if !slices.Equal(t.Shape, []int{half}) {
 		return fmt.Errorf("%s has shape %v: heads of %d numbers have [%d]", t.Name, t.Shape, c.HeadSize(), half)
 	}

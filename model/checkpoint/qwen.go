@@ -41,6 +41,8 @@ type qwenForm struct {
 	// blocks is the key of the size of blocks, "" if attention is both ways, and size its default.
 	blocks string
 	size   int
+	// experts means that blocks have Qwen3-MoE's experts.
+	experts bool
 }
 
 func qwenFamily(name, models, checked string, form qwenForm, classes ...string) Family {
@@ -51,7 +53,7 @@ func qwenFamily(name, models, checked string, form qwenForm, classes ...string) 
 }
 
 func (f qwenForm) parse(p probe) (Config, error) {
-	c, err := parseQwen(p)
+	c, err := parseQwen(p, "intermediate_size")
 	if c.Shift = f.shift; strings.Contains(p.class, "A2D") {
 		c.Shift = No
 	}
@@ -60,6 +62,9 @@ func (f qwenForm) parse(p probe) (Config, error) {
 		s.May("attention_bias", &c.QKVBias)
 		c.HeadNorm, c.OutBias, c.Head = true, c.QKVBias, cmp.Or(c.Head, 128) // 128 is the class's default.
 		err = cmp.Or(err, s.Err())
+	}
+	if err == nil && f.experts {
+		err = parseQwenMoE(p, &c)
 	}
 	if err == nil && f.blocks != "" {
 		c.BlockSize, err = p.blockSize(f.blocks, f.size)
@@ -71,8 +76,8 @@ func (f qwenForm) parse(p probe) (Config, error) {
 // causal language model that the network was before.
 const adapted = 2048
 
-// parseQwen reads a config.json with the keys of Qwen's networks.
-func parseQwen(p probe) (Config, error) {
+// parseQwen reads a config.json with the keys of Qwen's networks; inner is that of the MLP's width.
+func parseQwen(p probe, inner string) (Config, error) {
 	c := Config{Noise: "loglinear", Epsilon: 1e-6, MaskID: facts.Unknown}
 	s := p.settings()
 	s.Need("hidden_size", &c.Hidden)
@@ -81,7 +86,7 @@ func parseQwen(p probe) (Config, error) {
 	if c.KVHeads = c.Heads; !p.null("num_key_value_heads") { // null: no heads share keys
 		s.Need("num_key_value_heads", &c.KVHeads)
 	}
-	s.Need("intermediate_size", &c.Inner)
+	s.Need(inner, &c.Inner)
 	s.Need("max_position_embeddings", &c.Positions)
 	s.Need("vocab_size", &c.Columns)
 	s.May("mask_token_id", &c.MaskID)

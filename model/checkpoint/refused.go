@@ -13,10 +13,10 @@ var refusals = []struct {
 	why     string
 }{
 	{[]string{"DUO", "Duo", "UDLM", "DiffusionGemma*"}, "uniform-state diffusion, which has no mask"},
-	{[]string{"LLaDA2*", "SDARMoe*", "DreamReasoner*"}, blockCausal},
+	{[]string{"DreamReasoner*"}, blockCausal},
 	{[]string{"GPT2LMHeadModel", "LlamaForCausalLM"}, causal + "; DiffuGPT and DiffuLLaMA, which are also published under such names, are not supported yet"},
 	{[]string{"WeDLM*", "MistralForCausalLM", "GemmaForCausalLM", "GPTNeoXForCausalLM", "Phi3ForCausalLM"}, causal},
-	{[]string{"ILLaDA*", "LLaDAMoE*", "DistilBertForMaskedLM", "ModernBertForMaskedLM", "AlbertForMaskedLM", "ElectraForMaskedLM", "DebertaV2ForMaskedLM"}, "not supported yet"},
+	{[]string{"ILLaDA*", "DistilBertForMaskedLM", "ModernBertForMaskedLM", "AlbertForMaskedLM", "ElectraForMaskedLM", "DebertaV2ForMaskedLM"}, "not supported yet"},
 	{[]string{"RobertaForMaskedLM", "XLMRobertaForMaskedLM", "CamembertForMaskedLM"}, "not supported yet: its positions begin after the padding id"},
 }
 

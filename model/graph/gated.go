@@ -1,6 +1,10 @@
 package graph
 
-import "mdmgen/model/checkpoint"
+import (
+	"fmt"
+
+	"mdmgen/model/checkpoint"
+)
 
 // gated is a transformer like LLaMA's, with bidirectional attention: pre-norm blocks with RMSNorm,
 // half-split rotary positions, grouped queries, and an MLP with one branch that gates the other.
@@ -14,19 +18,26 @@ func newGated(s *stream) layers { return &gated{s, s.c.Config.Names()} }
 func (d *gated) block(i int, x string, last bool) string {
 	b, cfg, n := d.b, d.c.Config, d.names
 	size := cfg.HeadSize()
-	a, own := d.once(i, x)
+	a, back := d.once(i, x)
 	a = d.norm(n.At(i, n.AttentionNorm), a, cfg.Hidden)
 	from, of, at := a, d.ids, d.kept.asked
 	if last {
 		from, x = d.gather(a), d.gather(x)
 		of, at = d.positions, d.kept.wanted
 	}
+	first := 0 // row of the next part, if they are one matrix
 	project := func(part, norm, x, of string, heads int) string {
-		y := d.linear(n.At(i, part), x, cfg.QKVBias)
+		name := n.At(i, part)
+		w, own := whole(d.c.Tensor(name+".weight")), name
+		if n.Queries == n.Keys {
+			w.first, w.rows, own = first, heads*size, fmt.Sprintf("%s.%d", name, first)
+			first += w.rows
+		}
+		y := d.part(own, name, x, w, cfg.QKVBias)
 		if cfg.HeadNorm && norm != "" {
 			y = d.flat(d.norm(n.At(i, norm), d.flat(y, size), size), heads*size)
 		}
-		return d.as(own(y), of, heads*size)
+		return d.as(back(y), of, heads*size)
 	}
 	q := d.rotary(project(n.Queries, n.QueryNorm, from, of, cfg.Heads), at, cfg.Heads)
 	k := d.rotary(project(n.Keys, n.KeyNorm, a, d.ids, cfg.KeyHeads()), d.kept.asked, cfg.KeyHeads())
@@ -38,10 +49,18 @@ func (d *gated) block(i int, x string, last bool) string {
 	x = b.op("Add", x, d.linear(n.At(i, n.AttentionOut), o, cfg.OutBias))
 
 	y := d.norm(n.At(i, n.MLPNorm), x, cfg.Hidden)
-	gate, up := d.linear(n.At(i, n.Gate), y, false), d.linear(n.At(i, n.Up), y, false)
+	if cfg.Experts.In(i) {
+		return b.op("Add", x, d.mixture(i, y))
+	}
+	return b.op("Add", x, d.mlp(y, n.MLP(i)))
+}
+
+// mlp adds a gated MLP.
+func (d *gated) mlp(x string, n checkpoint.MLP) string {
+	gate, up := d.linear(n.Gate, x, false), d.linear(n.Up, x, false)
 	// QuickGelu is x·sigmoid(αx): SiLU if α is 1.
-	gate = b.node(microsoft, "QuickGelu", attrs{{"alpha", float32(1)}}, gate)
-	return b.op("Add", x, d.linear(n.At(i, n.Down), b.op("Mul", gate, up), false))
+	gate = d.b.node(microsoft, "QuickGelu", attrs{{"alpha", float32(1)}}, gate)
+	return d.linear(n.Down, d.b.op("Mul", gate, up), false)
 }
 
 func (d *gated) final(x string) string { return d.norm(d.names.FinalNorm, x, d.c.Config.Hidden) }

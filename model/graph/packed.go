@@ -28,13 +28,25 @@ func (b *builder) packed(name string, d data) string {
 }
 
 func (s source) elem() int64 { return onnxpb.Float }
-func (s source) dims() []int { return []int{s.rows, s.cols} }
+func (s source) dims() []int { return s.shape(s.cols) }
+
+// shape returns the dimensions of a matrix of as many rows, [rows, inner…], or [experts, rows of an
+// expert, inner…].
+func (s source) shape(inner ...int) []int {
+	if n := len(s.experts); n > 0 {
+		return append([]int{n, s.rows / n}, inner...)
+	}
+	return append([]int{s.rows}, inner...)
+}
 
 // readAhead is how many bytes of a matrix are read at a time.
 const readAhead = 1 << 20
 
 // all yields rows, each [cols] and valid until the next.
 func (s source) all(yield func(r int, row []float32) error) error {
+	if s.experts != nil {
+		return s.alternate(yield)
+	}
 	if s.tensor.Path == "" {
 		row := make([]float32, s.cols)
 		for r := range s.rows {
@@ -67,6 +79,38 @@ func (s source) all(yield func(r int, row []float32) error) error {
 	return nil
 }
 
+// alternate yields the rows of experts. The first matrix of an expert is streamed, and the others are
+// in memory.
+func (s source) alternate(yield func(r int, row []float32) error) error {
+	r := 0
+	for _, one := range s.experts {
+		others := make([][]float32, 0, len(one))
+		for _, m := range one[1:] {
+			values := make([]float32, 0, m.rows*m.cols)
+			if err := m.all(func(_ int, row []float32) error { values = append(values, row...); return nil }); err != nil {
+				return err
+			}
+			others = append(others, values)
+		}
+		err := one[0].all(func(i int, row []float32) error {
+			for j := -1; j < len(others); j++ {
+				if j >= 0 {
+					row = others[j][i*s.cols : (i+1)*s.cols]
+				}
+				if err := yield(r, row); err != nil {
+					return err
+				}
+				r++
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // scaled multiplies a row by its factor.
 func (s source) scaled(r int, row []float32) {
 	if s.scale != nil {
@@ -76,12 +120,20 @@ func (s source) scaled(r int, row []float32) {
 	}
 }
 
+// name returns the name of the tensor, of experts that of the first.
+func (s source) name() string {
+	if s.experts != nil {
+		return s.experts[0][0].tensor.Name + "…"
+	}
+	return s.tensor.Name
+}
+
 // each writes the bytes that make appends for each row.
 func (s source) each(w io.Writer, make func(dst []byte, row []float32) ([]byte, error)) (n int64, err error) {
 	var buf []byte
 	err = s.all(func(r int, row []float32) (err error) {
 		if buf, err = make(buf[:0], row); err != nil {
-			return fmt.Errorf("tensor %s, row %d: %w", s.tensor.Name, s.first+r, err)
+			return fmt.Errorf("tensor %s, row %d: %w", s.name(), s.first+r, err)
 		}
 		k, err := w.Write(buf)
 		n += int64(k)
@@ -141,8 +193,14 @@ type scales struct {
 	block int
 }
 
-func (s scales) dims() []int { return []int{s.rows * blocks(s.cols, s.block)} }
-func (s scales) size() int64 { return 4 * int64(s.dims()[0]) }
+func (s scales) dims() []int {
+	if n := blocks(s.cols, s.block); s.experts != nil {
+		return s.shape(n)
+	} else {
+		return []int{s.rows * n}
+	}
+}
+func (s scales) size() int64 { return 4 * int64(s.rows) * int64(blocks(s.cols, s.block)) }
 
 func (s scales) WriteTo(w io.Writer) (int64, error) {
 	return s.each(w, func(dst []byte, row []float32) ([]byte, error) {
@@ -196,7 +254,12 @@ func (p packed8) WriteTo(w io.Writer) (int64, error) {
 type packed4 struct{ source }
 
 func (p packed4) elem() int64 { return onnxpb.Uint8 }
-func (p packed4) dims() []int { return []int{p.rows, blocks(p.cols, block4), block4 / 2} }
+func (p packed4) dims() []int {
+	if p.experts != nil {
+		return p.shape(p.cols / 2)
+	}
+	return []int{p.rows, blocks(p.cols, block4), block4 / 2}
+}
 func (p packed4) size() int64 { return int64(p.rows) * int64(blocks(p.cols, block4)) * block4 / 2 }
 
 func (p packed4) WriteTo(w io.Writer) (int64, error) {

@@ -29,7 +29,7 @@ type stream struct {
 	length         int                  // the maximum of a canvas
 	blockSize      int                  // of blocks hidden from the rows before them, 0 for none
 	hidden         map[string][2]string // see unseen
-	cos, sin       string               // [length, HeadSize/2], "" until they are needed
+	cos, sin       string               // [length, RotarySize/2], "" until they are needed
 	// The embeddings of ids without repetition, and for each position the index of its own; empty
 	// if the first block computes each position separately.
 	distinct, inverse string
@@ -153,11 +153,17 @@ func (d *stream) canvases() string {
 
 // linear adds a linear layer, with the parameters of that name, to rows of the stream.
 func (d *stream) linear(name, x string, bias bool) string {
+	w := whole(d.c.Tensor(name + ".weight"))
+	return d.part(name, name, x, w, bias)
+}
+
+// part adds a linear layer of some rows w of the matrix called name, under a name of its own.
+func (d *stream) part(own, name, x string, w source, bias bool) string {
 	var v []float32
 	if bias {
-		v = vector(d.c, name+".bias")
+		v = vector(d.c, name+".bias")[w.first : w.first+w.rows]
 	}
-	return d.b.product(name, x, whole(d.c.Tensor(name+".weight")), v)
+	return d.b.product(own, x, w, v)
 }
 
 // swap transposes heads [B, n, a·b·HeadSize] to [B, n, b, a, HeadSize].
@@ -171,13 +177,17 @@ func (d *stream) rotary(x, at string, heads int) string {
 	if d.cos == "" {
 		d.rotaryTables()
 	}
-	return d.b.node(microsoft, "RotaryEmbedding", attrs{{"num_heads", heads}}, x, at, d.cos, d.sin)
+	a := attrs{{"num_heads", heads}}
+	if size := d.c.Config.RotarySize(); size < d.c.Config.HeadSize() {
+		a = append(a, attrs{{"rotary_embedding_dim", size}}...)
+	}
+	return d.b.node(microsoft, "RotaryEmbedding", a, x, at, d.cos, d.sin)
 }
 
-// rotaryTables adds cos and sin of position·ω_j, which rotate pair (j, j + HeadSize/2) of a head.
+// rotaryTables adds cos and sin of position·ω_j, which rotate pair (j, j + RotarySize/2) of a head.
 // Like upstream's tables, they are computed from float32 products.
 func (d *stream) rotaryTables() {
-	half := d.c.Config.HeadSize() / 2
+	half := d.c.Config.RotarySize() / 2
 	cos := make([]float32, d.length*half)
 	sin := make([]float32, d.length*half)
 	for j, freq := range d.c.RotaryFrequencies() {

@@ -17,9 +17,9 @@ type Description struct {
 	Metadata        map[string]string
 	// Weights are the element types of the constants, sorted.
 	Weights []string
-	// Apart means that rows depend on all texts of a call, from which an operator takes the scale of
-	// its numbers: a text must be asked by itself.
-	Apart bool
+	// Apart says why rows depend on all texts of a call, so that a text must be asked by itself; "" if
+	// they do not.
+	Apart string
 	loops []operation
 }
 
@@ -121,6 +121,11 @@ func (d *Description) checkNode(n onnxpb.Node) error {
 	if n.Operator == "Loop" {
 		d.loops = append(d.loops, is)
 	}
-	d.Apart = d.Apart || strings.HasPrefix(n.Operator, "DynamicQuantize") // …Linear, …MatMul, …LSTM
+	switch {
+	case strings.HasPrefix(n.Operator, "DynamicQuantize"): // …Linear, …MatMul, …LSTM
+		d.Apart = "quantizes with one scale for all texts of a call"
+	case n.Operator == "MoE" || n.Operator == "QMoE":
+		d.Apart = "computes experts for all texts of a call together, which rounds otherwise"
+	}
 	return nil
 }

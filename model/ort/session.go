@@ -61,8 +61,8 @@ func Open(ctx context.Context, src Source, cfg Config) (*Session, error) {
 	if len(info.loops) > 0 {
 		cfg.Notify(fmt.Sprintf("%s: has %s: a call that takes longer than %v plus a second per position is cancelled", name, nodeList(info.loops), loopBase))
 	}
-	if info.Apart {
-		cfg.Notify(name + ": quantizes with one scale for all texts of a call, so each text is asked by itself")
+	if info.Apart != "" {
+		cfg.Notify(name + ": " + info.Apart + ", so each text is asked by itself")
 	}
 	s := &Session{info: info, library: lib, threads: cfg.threads()}
 	if err := s.open(src, cfg, device); err != nil {
