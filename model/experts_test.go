@@ -1,11 +1,17 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
+	"math"
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
+	"testing/fstest"
 
+	"mdmgen/internal/checkpointtest"
 	"mdmgen/internal/reftest"
 	"mdmgen/model/checkpoint"
 	"mdmgen/model/graph"
@@ -60,6 +66,63 @@ func TestExperts(t *testing.T) {
 		}
 		if t.Logf("%s: %d calls differ by at most %.2g", name, compared, worst); !(worst <= keptLimit) {
 			t.Errorf("%s: rows differ by %g", name, worst)
+		}
+	}
+}
+
+// inFourBits returns a checkpoint with the matrices of another in steps of 32 weights, of which the one
+// of greatest magnitude is −8 steps, and the others at most 7.
+func inFourBits(t *testing.T, files fstest.MapFS) fstest.MapFS {
+	t.Helper()
+	c := reftest.Must(checkpoint.OpenFS(files, "memory"))(t)
+	defer c.Close()
+	var tensors []checkpoint.Tensor
+	for s := range c.Config.Tensors() {
+		v := reftest.Must(c.Tensor(s.Name).Float32s())(t)
+		for block := range slices.Chunk(v, 32) {
+			if len(s.Shape) < 2 || strings.HasSuffix(s.Name, "mlp.gate.weight") {
+				break
+			}
+			top := slices.MaxFunc(block, func(a, b float32) int { return cmp.Compare(math.Abs(float64(a)), math.Abs(float64(b))) })
+			for i, x := range block {
+				block[i] = float32(min(math.RoundToEven(float64(x)*-8/float64(top)), 7)) * (top / -8)
+			}
+		}
+		tensors = append(tensors, checkpointtest.Tensor("model."+s.Name, checkpoint.F32, v, s.Shape...))
+	}
+	return fstest.MapFS{"config.json": files["config.json"], "model.safetensors": {Data: checkpointtest.Encode(nil, tensors...)}}
+}
+
+// TestExpertsInFourBits compares networks with weights in 4 bits with networks in float32 whose weights
+// were rounded here, as docs/precision.md says: exactly, up to float32 rounding, without quantised
+// rows, and about as closely as 8 bits allow with them.
+func TestExpertsInFourBits(t *testing.T) {
+	t.Parallel()
+	const common = `"hidden_size":64,"num_hidden_layers":3,"num_attention_heads":4,"num_key_value_heads":2,"head_dim":16,"vocab_size":48,
+		"max_position_embeddings":24,"rope_theta":10000,"mask_token_id":47,"num_experts":8,"num_experts_per_tok":3,`
+	for name, keys := range map[string]string{
+		"llada2": `"architectures":["LLaDA2MoeModelLM"],"intermediate_size":96,"moe_intermediate_size":32,"n_group":4,"topk_group":2,"num_shared_experts":2,
+			"first_k_dense_replace":1,"partial_rotary_factor":0.5,"routed_scaling_factor":2.5,"block_size":6`,
+		// Its weights are not divided by their sum.
+		"llada-moe": `"architectures":["LLaDAMoEModelLM"],"dense_intermediate_size":64,"expert_intermediate_size":32`,
+		"sdar-moe":  `"architectures":["SDARMoeForCausalLM"],"intermediate_size":64,"moe_intermediate_size":32,"norm_topk_prob":true,"block_size":6`,
+	} {
+		files := checkpointtest.Folder("{"+common+keys+"}", "model.", checkpoint.F32, 7)
+		dir, rounded := t.TempDir(), t.TempDir()
+		reftest.OK(t, os.CopyFS(dir, files))
+		reftest.OK(t, os.CopyFS(rounded, inFourBits(t, files)))
+		ids := make([]int64, 24)
+		for i := range ids {
+			ids[i] = int64(47 - i%2*(i*5%47+1))
+		}
+		rows := func(dir string, d graph.Dtype) []float32 {
+			return rowsOf(t, keeper(t, dir, Options{Dtype: d}), ids, everywhere(len(ids))...)
+		}
+		want := rows(rounded, graph.Float32)
+		exact, quick := apart(rows(dir, graph.Int4Exact), want), apart(rows(dir, graph.Int4), want)
+		t.Logf("%s: rows differ by %.2g, with quantised rows by %.2g, from those of the weights before by %.2g", name, exact, quick, apart(rows(dir, graph.Float32), want))
+		if !(exact <= 1e-4) || !(quick <= 0.5) || quick < 1e-3 {
+			t.Errorf("%s: rows differ by %g, with quantised rows by %g", name, exact, quick)
 		}
 	}
 }

@@ -25,10 +25,23 @@ const (
 	// Int4 stores weights in 4 bits, with a scale for every 32; rows of the stream are quantised to
 	// 8 bits in blocks of 32 values.
 	Int4 Dtype = "int4"
+	// Int4Exact stores the same weights, and multiplies in float32.
+	Int4Exact Dtype = "int4-exact"
 )
 
 // Dtypes lists all types.
-func Dtypes() []Dtype { return []Dtype{Float32, Float16, Int8, Int4} }
+func Dtypes() []Dtype { return []Dtype{Float32, Float16, Int8, Int4, Int4Exact} }
+
+// four reports whether weights are in 4 bits, and accuracy returns the attribute of operators that
+// multiply them: the level of the runtime at which rows are quantised to 8 bits, or none.
+func (d Dtype) four() bool { return d == Int4 || d == Int4Exact }
+
+func (d Dtype) accuracy() attrs {
+	if d == Int4Exact {
+		return nil
+	}
+	return attrs{{"accuracy_level", 4}}
+}
 
 // Check returns an error if there are no graphs of a type. "" is Float32.
 func (d Dtype) Check() error {

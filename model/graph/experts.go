@@ -1,6 +1,8 @@
 package graph
 
 import (
+	"slices"
+
 	"mdmgen/model/checkpoint"
 )
 
@@ -72,14 +74,16 @@ func (d *gated) experts(i int, x, logs string) string {
 	}
 	a := attrs{{"k", m.Chosen}, {"activation_type", "swiglu"}, {"swiglu_fusion", 1}, {"activation_alpha", float32(1)}, {"activation_beta", float32(0)}, {"normalize_routing_weights", 1}}
 	name := d.names.At(i, "mlp.experts.")
-	if b.dtype != Int4 {
+	if !b.dtype.four() {
 		return b.node(microsoft, "MoE", a, x, logs, b.matrix(name+"in", in), "", b.matrix(name+"out", out))
 	}
-	a = append(a, attrs{{"expert_weight_bits", 4}, {"block_size", block4}, {"accuracy_level", 4}}...)
-	weights := func(part string, s source) (string, string) {
-		return b.packed(name+part+".int4", packed4{s}), b.packed(name+part+".scale", scales{s, -8, block4})
-	}
-	w1, s1 := weights("in", in)
-	w2, s2 := weights("out", out)
+	a = slices.Concat(a, attrs{{"expert_weight_bits", 4}, {"block_size", block4}}, b.dtype.accuracy())
+	w1, s1 := b.joined4(name+"in", in)
+	w2, s2 := b.joined4(name+"out", out)
 	return b.node(microsoft, "QMoE", a, x, logs, w1, s1, "", w2, s2)
 }
+
+// allInFour reports whether head and embedding are in 4 bits too, which in a network with experts are
+// as large as all that a position passes through. Elsewhere they are in float32, because errors of the
+// head show directly in logits.
+func (d *stream) allInFour() bool { return d.c.Config.Experts.Count > 0 && d.b.dtype.four() }

@@ -42,7 +42,11 @@ func (d *stream) inputs() *heads {
 func (d *stream) outputs(h *heads, x string, f facts.Facts) {
 	b := d.b
 	name, w, bias := d.net.head()
-	logits := b.gemm(name, x, w, bias)
+	head := b.gemm
+	if d.allInFour() {
+		head = b.product
+	}
+	logits := head(name, x, w, bias)
 	none, one := b.count("no_position", 0), b.count("one_position", 1)
 	rows := b.op("Size", h.rows)
 	b.output("logits", b.op("Gather", logits, b.op("Range", none, rows, one)), onnxpb.Float, "rows", d.c.Config.Columns)

@@ -191,15 +191,18 @@ type scales struct {
 	source
 	most  float32
 	block int
+	// apart means that blocks are a dimension of their own: [rows, blocks].
+	apart bool
 }
 
 func (s scales) dims() []int {
-	if n := blocks(s.cols, s.block); s.experts != nil {
+	n := blocks(s.cols, s.block)
+	if s.apart {
 		return s.shape(n)
-	} else {
-		return []int{s.rows * n}
 	}
+	return []int{s.rows * n}
 }
+
 func (s scales) size() int64 { return 4 * int64(s.rows) * int64(blocks(s.cols, s.block)) }
 
 func (s scales) WriteTo(w io.Writer) (int64, error) {
@@ -250,12 +253,15 @@ func (p packed8) WriteTo(w io.Writer) (int64, error) {
 }
 
 // packed4 is a matrix in 4 bits around 8, [out, blocks, block/2]: two weights in a byte, the first
-// in the lower half.
-type packed4 struct{ source }
+// in the lower half. With joined, it is [out, in/2].
+type packed4 struct {
+	source
+	joined bool
+}
 
 func (p packed4) elem() int64 { return onnxpb.Uint8 }
 func (p packed4) dims() []int {
-	if p.experts != nil {
+	if p.joined {
 		return p.shape(p.cols / 2)
 	}
 	return []int{p.rows, blocks(p.cols, block4), block4 / 2}

@@ -11,7 +11,7 @@ func (b *builder) product(name, x string, w source, bias []float32) string {
 		return b.plus(name, b.wide(b.node("", "Gemm", attrs{{"transB", 1}}, b.narrow(x), b.packed(name+".weight", halves{w}))), bias)
 	case b.dtype == Int8:
 		return b.plus(name, b.product8(name, x, w), bias)
-	case b.dtype == Int4:
+	case b.dtype.four():
 		return b.plus(name, b.product4(name, x, w), bias)
 	}
 	return b.gemm(name, x, w, bias)
@@ -56,7 +56,7 @@ const zero8 = 128
 func (b *builder) product8(name, x string, w source) string {
 	q, scale := b.rows8(x)
 	y := b.node(microsoft, "MatMulIntegerToFloat", nil, q, b.packed(name+".weight.int8", packed8{w}),
-		b.floats("unit", []float32{1}), b.packed(name+".weight.scale", scales{w, 127, w.cols}), b.bytes("zero8", zero8))
+		b.floats("unit", []float32{1}), b.packed(name+".weight.scale", scales{w, 127, w.cols, false}), b.bytes("zero8", zero8))
 	return b.op("Mul", y, scale)
 }
 
@@ -84,6 +84,19 @@ const block4 = 32
 // product4 adds x·Wᵀ with 4-bit weights. At accuracy level 4 the runtime quantises each row of x to
 // 8 bits, block by block, and multiplies integers.
 func (b *builder) product4(name, x string, w source) string {
-	a := attrs{{"K", w.cols}, {"N", w.rows}, {"bits", 4}, {"block_size", block4}, {"accuracy_level", 4}}
-	return b.node(microsoft, "MatMulNBits", a, x, b.packed(name+".weight.int4", packed4{w}), b.packed(name+".weight.scale", scales{w, -8, block4}))
+	a := attrs{{"K", w.cols}, {"N", w.rows}, {"bits", 4}, {"block_size", block4}}
+	return b.node(microsoft, "MatMulNBits", append(a, b.dtype.accuracy()...), x, b.packed(name+".weight.int4", packed4{w, false}), b.packed(name+".weight.scale", scales{w, -8, block4, false}))
+}
+
+// joined4 adds a matrix with 4-bit weights, or those of experts, and its scales, in the form of the
+// operators for experts and tables.
+func (b *builder) joined4(name string, w source) (weights, steps string) {
+	return b.packed(name+".int4", packed4{w, true}), b.packed(name+".scale", scales{w, -8, block4, true})
+}
+
+// gathered4 adds rows of a table with 4-bit weights.
+func (b *builder) gathered4(name string, w source, rows string) string {
+	a := attrs{{"bits", 4}, {"block_size", block4}, {"gather_axis", 0}, {"quantize_axis", 1}}
+	weights, steps := b.joined4(name, w)
+	return b.node(microsoft, "GatherBlockQuantized", a, weights, rows, steps)
 }

@@ -112,6 +112,9 @@ func (d *stream) table() (table, line string) {
 // saves only a fiftieth of twelve blocks.
 func (d *stream) embed() string {
 	cfg := d.c.Config
+	if d.allInFour() {
+		return d.b.gathered4(cfg.Embedding(), whole(d.c.Tensor(cfg.Embedding())), d.b.op("Reshape", d.ids, d.b.ints("shape_line", -1)))
+	}
 	table, line := d.table()
 	if !cfg.TimeConditioned && cfg.Blocks > 1 && 4*3*cfg.Columns*cfg.Hidden <= foldedTables {
 		d.distinct, d.inverse = table, line
