@@ -253,10 +253,9 @@ func TestBlockSizes(t *testing.T) {
 func TestRefusedByName(t *testing.T) {
 	for class, want := range map[string]string{
 		"DUO": "uniform-state", "UDLM": "uniform-state", "DiffusionGemmaForBlockDiffusion": "uniform-state", "ILLaDAForCausalLM": "not supported yet",
-		"LLaDA2MoeModelLM": "block-causal", "SDARMoeForCausalLM": "block-causal",
 		"DreamReasonerModel": "block-causal",
 		"WeDLMForCausalLM":   "causal language model", "LlamaForCausalLM": "causal language model", "GPT2LMHeadModel": "causal language model",
-		"LLaDAMoEModelLM": "not supported yet", "LLaDAMoEModel": "not supported yet", "RobertaForMaskedLM": "after the padding id",
+		"RobertaForMaskedLM": "after the padding id",
 		"ModernBertForMaskedLM": "not supported yet", "SomethingElse": "not the config of a supported network",
 	} {
 		for _, text := range []string{`{"architectures":["` + class + `"],"model_type":"llada","hidden_dim":4}`, `{"auto_map":{"AutoModelForCausalLM":"modeling.` + class + `"},"model_type":"Dream"}`} {

@@ -10,11 +10,11 @@ type Names struct {
 	Embedding, Block       string
 	AttentionNorm, MLPNorm string
 	// Queries, Keys and Values may be one matrix, with the rows of queries first and of values last.
-	Queries, Keys, Values  string
-	QueryNorm, KeyNorm     string // "" if there are none
-	AttentionOut           string
-	Gate, Up, Down         string
-	FinalNorm, Head        string
+	Queries, Keys, Values string
+	QueryNorm, KeyNorm    string // "" if there are none
+	AttentionOut          string
+	Gate, Up, Down        string
+	FinalNorm, Head       string
 }
 
 // At returns the name of a part of block i.

@@ -126,6 +126,9 @@ func network(c *checkpoint.Checkpoint, o Options, scaled bool) (*builder, facts.
 	if !o.Dtype.Plain() {
 		f.Dtype = string(o.Dtype)
 	}
+	if err := expertsIn(o.Dtype, c.Config); err != nil {
+		return nil, f, fmt.Errorf("graph: %w", err)
+	}
 	b := newBuilder()
 	// A factor folded into a float16 weight would be rounded with it.
 	b.scaled, b.dtype = scaled && o.Dtype != Float16, o.Dtype
@@ -141,6 +144,9 @@ func network(c *checkpoint.Checkpoint, o Options, scaled bool) (*builder, facts.
 // references that leave it.
 func externalDir(c *checkpoint.Checkpoint) string {
 	dir := ""
+	if c.Config.Experts.Count > 0 { // Their rows are put into another order.
+		return ""
+	}
 	for s := range c.Config.Tensors() {
 		if len(s.Shape) < 2 {
 			continue

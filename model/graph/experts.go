@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"fmt"
 	"slices"
 
 	"mdmgen/model/checkpoint"
@@ -81,6 +82,20 @@ func (d *gated) experts(i int, x, logs string) string {
 	w1, s1 := b.joined4(name+"in", in)
 	w2, s2 := b.joined4(name+"out", out)
 	return b.node(microsoft, "QMoE", a, x, logs, w1, s1, "", w2, s2)
+}
+
+// expertsIn returns an error if a network's experts cannot be of a type. In 8 bits the runtime rounds
+// the rows that experts take to 8 bits as well, an error of 1%; the blocks of 4 bits must be whole.
+func expertsIn(d Dtype, c checkpoint.Config) error {
+	m := c.Experts
+	switch {
+	case m.Count == 0:
+	case d == Int8:
+		return fmt.Errorf("dtype int8: ONNX Runtime computes experts of 8 bits with an error of 1%%: use %s, which is as fast, or %s, which is more exact", Int4, Int4Exact)
+	case d.four() && (m.Inner%block4 != 0 || c.Hidden%block4 != 0):
+		return fmt.Errorf("dtype %s: experts of %d by %d numbers: both must be multiples of %d", d, c.Hidden, m.Inner, block4)
+	}
+	return nil
 }
 
 // allInFour reports whether head and embedding are in 4 bits too, which in a network with experts are

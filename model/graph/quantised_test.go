@@ -149,10 +149,10 @@ func TestPacked(t *testing.T) {
 		}
 		return b.Bytes()
 	}
-	four, by := written(packed4{m}), written(scales{m, -8, block4})
+	four, by := written(packed4{m, false}), written(scales{m, -8, block4, false})
 	wide := func(s source) data { return halves{s} }
 	two := written(wide(m))
-	eight, by8 := written(packed8{m}), written(scales{m, 127, in})
+	eight, by8 := written(packed8{m}), written(scales{m, 127, in, false})
 	at := func(b []byte, i int) float32 { return math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:])) }
 	for r := range out {
 		for c := range in {
