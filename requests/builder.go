@@ -97,12 +97,18 @@ func (b *Builder) Job(ctx context.Context, r Request) (j Job, err error) {
 		return j, err
 	}
 	matches := r.Patterns != nil || b.Patterns != nil && r.Options.SuppressTokens != ""
-	if j.Own = r.Options.Sampler != "" || r.Set != nil || matches; j.Own {
+	base := b.Options
+	if r.Messages != nil && r.Options.Sampler == "" && !r.Calls {
+		if base, err = Decoder(b.Network.Facts(), b.Words, base); err != nil {
+			return j, err
+		}
+	}
+	if j.Own = r.Options.Sampler != "" || r.Set != nil || matches || base.Sampler != b.Options.Sampler; j.Own {
 		patterns := r.Patterns
 		if patterns == nil {
 			patterns = b.Patterns
 		}
-		o, err := r.over(b.Options)
+		o, err := r.over(base)
 		if err != nil {
 			return j, wrong("", err)
 		}

@@ -87,6 +87,9 @@ func wrong(field string, err error) error {
 	return &Error{field, err}
 }
 
+// maxAnswer is the number of tokens of an answer without a length.
+const maxAnswer = 256
+
 // answer builds the canvas of messages and the answer to them.
 func (l Layout) answer(messages []chat.Message) (c Canvas, err error) {
 	if len(messages) == 0 {
@@ -103,6 +106,9 @@ func (l Layout) answer(messages []chat.Message) (c Canvas, err error) {
 	}
 	if err := l.clean(ids); err != nil {
 		return c, wrong("messages", err)
+	}
+	if l.Length == (Length{}) && l.MaxLength == 0 && !l.Facts.FixedLength {
+		l.Length.Fill = max(1, min(maxAnswer, l.Facts.Length-len(ids)))
 	}
 	c, err = l.fit([]piece{{ids: ids}, {masks: rest}})
 	c.Prompt = len(ids)

@@ -87,3 +87,16 @@ func (w *Words) Template() string {
 	}
 	return w.used.Load().Digest()
 }
+
+// End returns the token that ends an answer, false if the chat template names none.
+func (w *Words) End() (int, bool) {
+	words, err := w.Tokenizer()
+	if err != nil {
+		return 0, false
+	}
+	t, err := w.template()
+	if err != nil {
+		return 0, false
+	}
+	return words.ID(t.End())
+}

@@ -254,7 +254,7 @@ func (c *Checkpoint) Undigested() facts.Facts {
 		TimeConditioned: c.Config.TimeConditioned, Output: facts.Logits,
 		ScaleBySigma: c.Config.ScaleBySigma, BlockSize: c.Config.BlockSize, Noise: c.Config.Noise, Shift: c.Config.Shift == Yes,
 		Parameters: c.Config.Parameters(), Dtype: string(c.dtype), Weights: string(c.weights),
-		Frame: c.frame, Unstated: c.unstated(),
+		Frame: c.frame, Decoder: c.Config.family().decoder, Unstated: c.unstated(),
 	}
 	if c.Config.Family == SEDD {
 		f.Output = facts.LogScore

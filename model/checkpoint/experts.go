@@ -101,6 +101,7 @@ var llada2Family = Family{
 	classes: []string{"LLaDA2MoeModelLM"},
 	parse:   parseLLaDA2,
 	blocks:  true,
+	decoder: "llada2 threshold=0.95 steps=32 temperature=0",
 	pins: []pin{{"hidden_act", `"silu"`, true}, {"use_sliding_window", "false", true}, {"norm_head", "false", true}, {"use_qk_norm", "true", true},
 		{"use_rmsnorm", "true", true}, {"score_function", `"sigmoid"`, true}, {"norm_topk_prob", "true", true}, {"moe_router_enable_expert_bias", "true", true}},
 	ignored: []string{"sliding_window", "max_window_layers", "router_dtype", "norm_softmax"},

@@ -29,6 +29,8 @@ type Family struct {
 	// Checked, how their rows were verified.
 	Models, Checked string
 	naming
+	// decoder is the Decoder of its facts.
+	decoder string
 	// blocks means that its config may contain the size of blocks.
 	blocks bool
 

@@ -96,6 +96,9 @@ type Facts struct {
 	// BlockSize is the length of blocks, from position 0 on, whose rows see no later block
 	// (BD3-LM); 0 if every row sees all.
 	BlockSize int `json:"block_size,omitempty"`
+	// Decoder is the sampler, with settings as NAME=VALUE, by which the network's authors answer
+	// messages; "" if none is known.
+	Decoder string `json:"decoder,omitempty"`
 	// Noise names the schedule that the network was trained with: exp,
 	// loglinear, linear, cosine, geometric.
 	Noise string `json:"noise"`
@@ -196,7 +199,7 @@ func (f Facts) Validate() error {
 	if f.Parameters < 0 || f.Parameters > maxParameters {
 		add("parameters is %d: must be in 0..%d", f.Parameters, int64(maxParameters))
 	}
-	for _, t := range []struct{ key, text string }{{"name", f.Name}, {"family", f.Family}, {"dtype", f.Dtype}, {"weights", f.Weights}, {"input", f.Input}} {
+	for _, t := range []struct{ key, text string }{{"name", f.Name}, {"family", f.Family}, {"dtype", f.Dtype}, {"weights", f.Weights}, {"input", f.Input}, {"decoder", f.Decoder}} {
 		if t.text != Plain(t.text) {
 			add("%s is %.50q: must be at most %d bytes of text on one line", t.key, t.text, maxText)
 		}

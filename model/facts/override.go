@@ -58,7 +58,7 @@ func (f *Facts) Decode(data []byte) error {
 // the form described at Apply.
 func (f Facts) Tell(known map[string]string) (Facts, error) {
 	for _, key := range slices.Sorted(maps.Keys(known)) {
-		if _, unstated := f.Unstated[key]; !unstated {
+		if _, unstated := f.Unstated[key]; !unstated && key != "decoder" {
 			continue
 		}
 		var err error

@@ -35,6 +35,9 @@ const (
 	byBlocks        = "`generate`, `score` and `serve`"
 	byBlocksShifted = byBlocks + ", first token visible"
 
+	// edits is the decoder of LLaDA2.1, whose config is that of LLaDA2.0.
+	edits = "llada2 threshold=0.7 editing-threshold=0.5 temperature=0"
+
 	against = "the network against the authors' code on small random weights"
 	public  = "the network against a public implementation on small random weights"
 	stock   = "the network against transformers with attention both ways on small random weights"
@@ -66,6 +69,18 @@ var known = []Known{
 	{"JetLM/SDAR-1.7B-Chat", "sdar", 0, "", map[string]string{"mask_id": "151669"}, byBlocks, against},
 	{"JetLM/SDAR-4B-Chat", "sdar", 0, "", map[string]string{"mask_id": "151669"}, byBlocks, against},
 	{"JetLM/SDAR-8B-Chat", "sdar", 0, "", map[string]string{"mask_id": "151669"}, byBlocks, against},
+	{"JetLM/SDAR-30B-A3B-Chat", "sdar-moe", 0, "", map[string]string{"mask_id": "151669"}, byBlocks, against},
+	{"JetLM/SDAR-30B-A3B-Sci", "sdar-moe", 0, "", map[string]string{"mask_id": "151669"}, byBlocks, against},
+	{"inclusionAI/LLaDA2.0-mini", "llada2", 16_255_643_392, "", map[string]string{"mask_id": "156895"}, byBlocks, against},
+	{"inclusionAI/LLaDA2.0-mini-CAP", "llada2", 16_255_643_392, "", map[string]string{"mask_id": "156895"}, byBlocks, against},
+	{"inclusionAI/LLaDA2.0-mini-preview", "llada2", 16_255_643_392, "", map[string]string{"mask_id": "156895"}, byBlocks, against},
+	{"inclusionAI/LLaDA2.0-flash", "llada2", 0, "", map[string]string{"mask_id": "156895"}, byBlocks, against},
+	{"inclusionAI/LLaDA2.0-flash-CAP", "llada2", 0, "", map[string]string{"mask_id": "156895"}, byBlocks, against},
+	{"inclusionAI/LLaDA2.0-flash-preview", "llada2", 0, "", map[string]string{"mask_id": "156895"}, byBlocks, against},
+	{"inclusionAI/LLaDA2.1-mini", "llada2", 16_255_643_392, "", map[string]string{"mask_id": "156895", "decoder": edits}, byBlocks, against},
+	{"inclusionAI/LLaDA2.1-flash", "llada2", 0, "", map[string]string{"mask_id": "156895", "decoder": edits}, byBlocks, against},
+	{"inclusionAI/LLaDA-MoE-7B-A1B-Base", "llada-moe", 0, "", map[string]string{"mask_id": "156895"}, works, against},
+	{"inclusionAI/LLaDA-MoE-7B-A1B-Instruct", "llada-moe", 0, "", map[string]string{"mask_id": "156895"}, works, against},
 	{"Efficient-Large-Model/Fast_dLLM_v2_1.5B", "fast-dllm-v2", 0, "", map[string]string{"mask_id": "151665"}, byBlocksShifted, against},
 	{"Efficient-Large-Model/Fast_dLLM_v2_7B", "fast-dllm-v2", 0, "", map[string]string{"mask_id": "151665"}, byBlocksShifted, against},
 }

@@ -61,7 +61,7 @@ func Open(ctx context.Context, src Source, cfg Config) (*Session, error) {
 	if len(info.loops) > 0 {
 		cfg.Notify(fmt.Sprintf("%s: has %s: a call that takes longer than %v plus a second per position is cancelled", name, nodeList(info.loops), loopBase))
 	}
-	if info.Apart != "" {
+	if info.Apart != "" && src.Outputs != nil { // of another tool: our own networks are described
 		cfg.Notify(name + ": " + info.Apart + ", so each text is asked by itself")
 	}
 	s := &Session{info: info, library: lib, threads: cfg.threads()}

@@ -93,6 +93,9 @@ func Open(dir string) (*Template, error) {
 // Digest returns "sha256:" and the hexadecimal hash of the template.
 func (t *Template) Digest() string { return fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(t.source))) }
 
+// End returns the text of the token that ends a sequence, "" if the tokenizer names none.
+func (t *Template) End() string { return t.tokens["eos_token"] }
+
 // object reads the fields of a JSON file in a folder, none if the file does not exist.
 func object(dir, name string) (map[string]json.RawMessage, error) {
 	data, err := plainfile.ReadFS(plainfile.Folder(dir), name, maxConfig)

@@ -167,6 +167,11 @@ func (g *generation) prepare() error {
 	if err := g.readPatterns(gaps); err != nil {
 		return err
 	}
+	if g.chat != "" {
+		if opts, err = requests.Decoder(g.facts, g.texts, opts); err != nil {
+			return g.wrong(0, err)
+		}
+	}
 	opts.Audit = g.audit
 	setup.Auto(g.streams, g.network, &opts)
 	g.sampler.Profile.Kept(g.ctx, g.streams, g.network, &opts)

@@ -56,6 +56,7 @@ func (g *generation) encodeOptions(l requests.Layout, o *catalog.Options) error 
 // token in --stop by its id.
 func (o *options) checkSampler(ctx context.Context, s kit.Streams) error {
 	text := o.stop
+	o.sampler.Answers = o.chat != ""
 	if err := o.sampler.Check(ctx, "generate", o.all); err != nil || text == "" {
 		return err
 	}

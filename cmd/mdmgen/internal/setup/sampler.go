@@ -31,6 +31,8 @@ type Sampler struct {
 	Set catalog.Options
 	// Calls is --calls, 0 if it is not given.
 	Calls int
+	// Answers reports whether all sequences are answers to messages.
+	Answers bool
 }
 
 // Flags returns the flags that choose the sampler.
@@ -140,7 +142,9 @@ func (s *Sampler) Options(ctx context.Context, all kit.Set) (catalog.Options, er
 // bare returns the sampler's options without a profile.
 func (s *Sampler) bare(all kit.Set) (catalog.Options, error) {
 	o := s.Set
-	o.Sampler = s.Name
+	if all.Given("sampler") {
+		o.Sampler = s.Name
+	}
 	if s.Calls > 0 {
 		if err := s.useCalls(all, &o); err != nil {
 			return o, err
@@ -149,11 +153,15 @@ func (s *Sampler) bare(all kit.Set) (catalog.Options, error) {
 	return o, nil
 }
 
-// Check returns an error for flags that the sampler does not use.
+// Check returns an error for flags that the sampler does not use. The sampler of an answer to messages
+// may be known only when the model is open.
 func (s *Sampler) Check(ctx context.Context, command string, all kit.Set) error {
 	o, err := s.bare(all)
 	if err != nil {
 		return err
+	}
+	if s.Answers && o.Sampler == "" {
+		return nil
 	}
 	unused, err := o.Unused()
 	if err != nil {
