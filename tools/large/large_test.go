@@ -19,15 +19,20 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// config is LLaDA-8B's, with a variable number of layers.
-const config = `{"architectures":["LLaDAModelLM"],"model_type":"llada","d_model":4096,"n_layers":%d,"n_heads":32,"n_kv_heads":32,
+// configs are LLaDA-8B's and LLaDA2.0-mini's, with a variable number of layers.
+var configs = map[string]string{"llada": `{"architectures":["LLaDAModelLM"],"model_type":"llada","d_model":4096,"n_layers":%d,"n_heads":32,"n_kv_heads":32,
 "mlp_hidden_size":12288,"max_sequence_length":4096,"vocab_size":126464,"embedding_size":126464,"mask_token_id":126336,
 "rope_theta":500000.0,"rms_norm_eps":1e-05,"weight_tying":false,"block_type":"llama","layer_norm_type":"rms",
 "activation_type":"silu","rope":true,"torch_dtype":"bfloat16"}
-`
+`, "llada2": `{"architectures":["LLaDA2MoeModelLM"],"model_type":"llada2_moe","hidden_size":2048,"num_hidden_layers":%d,"num_attention_heads":16,
+"num_key_value_heads":4,"head_dim":128,"intermediate_size":5120,"moe_intermediate_size":512,"num_experts":256,"num_experts_per_tok":8,
+"num_shared_experts":1,"n_group":8,"topk_group":4,"first_k_dense_replace":1,"partial_rotary_factor":0.5,"routed_scaling_factor":2.5,
+"max_position_embeddings":4096,"vocab_size":157184,"rope_theta":600000,"mask_token_id":156895,"torch_dtype":"bfloat16"}
+`}
 
 var (
-	layers = flag.Int("layers", 0, "how many layers; LLaDA-8B has 32")
+	shape  = flag.String("shape", "llada", "shape of the network: llada (8B), or llada2 (LLaDA2.0-mini)")
+	layers = flag.Int("layers", 0, "how many layers; LLaDA-8B has 32, LLaDA2.0-mini 20")
 	dtype  = flag.String("dtype", "int8", "type of the converted weights")
 )
 
@@ -48,7 +53,7 @@ func TestLarge(t *testing.T) {
 		t.Fatalf("go build: %v: %s", err, said)
 	}
 	begin := time.Now()
-	size := reftest.Must(write(source, fmt.Sprintf(config, *layers)))(t)
+	size := reftest.Must(write(source, fmt.Sprintf(configs[*shape], *layers)))(t)
 	t.Logf("checkpoint: %d layers, %s of bf16, written in %.0f s", *layers, humanize.Bytes(uint64(size)), time.Since(begin).Seconds())
 	if peak, _ := measure(t, program, "convert", source, "-o", out, "--dtype", *dtype); peak > mostMemory {
 		t.Errorf("convert took %s, more than %s", humanize.IBytes(peak), humanize.IBytes(mostMemory))
@@ -56,7 +61,30 @@ func TestLarge(t *testing.T) {
 	for range 2 { // the first opening reads the weights for their digest, the second does not
 		measure(t, program, "generate", "--model", out, "--length", "64", "--steps", "1", "--sampler", "tweedie", "--seed", "1", "--format", "ids", "--verbose")
 	}
-	caches(t, program, out, filepath.Join(work, "canvas"))
+	if *shape == "llada2" {
+		blocks(t, program, out, filepath.Join(work, "canvas"))
+	} else {
+		caches(t, program, out, filepath.Join(work, "canvas"))
+	}
+}
+
+// blocks measures the cost of a call that computes a block of 32 positions after 480 others, and of a
+// token if a call reveals three, as the difference between two blocks and one.
+func blocks(t *testing.T, program, model, canvas string) {
+	for _, threads := range []string{"1", "2"} {
+		took := func(masks int) float64 {
+			ids := make([]any, 480+masks)
+			for i := range 480 {
+				ids[i] = 1000 + i
+			}
+			reftest.OK(t, os.WriteFile(canvas, reftest.Must(json.Marshal(map[string]any{"ids": ids}))(t), 0o666))
+			_, processor := measure(t, program, "generate", "--model", model, "--seed", "1", "--threads", threads, "--input", canvas, "--format", "ids",
+				"--sampler", "llada2", "--threshold", "1", "--set", "at-least=3", "--verbose")
+			return processor.Seconds()
+		}
+		block := took(64) - took(32)
+		t.Logf("%s threads: %.2f s of processors a call, of 11 in a block, %.2f a token", threads, block/11, block/32)
+	}
 }
 
 // caches measures the cost of a revealed token on a canvas of 512 positions, with and without
