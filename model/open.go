@@ -113,7 +113,7 @@ func resolveFolder(dir string) (Kind, string, error) {
 		return 0, "", fmt.Errorf("model %s: %w", dir, err)
 	}
 	switch {
-	case exists("adapter_config.json"):
+	case exists(checkpoint.AdapterName):
 		return KindCheckpoint, dir, nil // which says so
 	case len(weights) > 0 && !exists("config.json") && !checkpoint.Trained(weights[0]):
 		return 0, "", &MissingError{fmt.Sprintf("model %s: has %s but no config.json", dir, weights[0])}

@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"net"
+	"time"
 
 	"golang.org/x/sync/semaphore"
 
@@ -14,9 +15,10 @@ import (
 type client struct {
 	turn samplers.Turn
 	held map[*limit]*semaphore.Weighted
+	used time.Time // last
 }
 
-// maxClients is the maximum number of clients that are remembered.
+// maxClients is the maximum number of clients that are remembered, those that asked last.
 const maxClients = 1 << 12
 
 // client returns the client of an address.
@@ -27,7 +29,13 @@ func (s *Server) client(address string) *client {
 	c := s.clients[host]
 	if c == nil {
 		if len(s.clients) >= maxClients {
-			clear(s.clients)
+			oldest := host
+			for h, o := range s.clients {
+				if oldest == host || o.used.Before(s.clients[oldest].used) {
+					oldest = h
+				}
+			}
+			delete(s.clients, oldest)
 		}
 		c = &client{held: make(map[*limit]*semaphore.Weighted)}
 		for _, l := range []*limit{s.positions, s.bodies, s.readers, s.compilers} {
@@ -35,6 +43,7 @@ func (s *Server) client(address string) *client {
 		}
 		s.clients[host] = c
 	}
+	c.used = time.Now()
 	return c
 }
 

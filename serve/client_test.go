@@ -41,10 +41,14 @@ func TestClientsHold(t *testing.T) {
 	}
 	free()
 	reftest.Must(ask(t.Context(), "192.0.2.1:1"))(t)()
-	for i := range 2 * maxClients {
+	known := s.client("192.0.2.1:1")
+	for i := range maxClients + 100 {
 		s.client("192.0.2." + string(rune('a'+i)) + ":1")
+		if s.client("192.0.2.1:2") != known {
+			t.Fatalf("a client that keeps asking is forgotten after %d others", i)
+		}
 	}
-	if n := len(s.clients); n > maxClients {
-		t.Errorf("%d clients are remembered", n)
+	if n := len(s.clients); n != maxClients {
+		t.Errorf("%d clients are remembered, want %d", n, maxClients)
 	}
 }

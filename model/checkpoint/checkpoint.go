@@ -17,8 +17,7 @@ import (
 )
 
 const (
-	configName  = "config.json"
-	adapterName = "adapter_config.json"
+	configName = "config.json"
 
 	maxJSON = 16 << 20 // the most bytes read of a JSON file
 )
@@ -115,6 +114,14 @@ func OpenFS(fsys fs.FS, name string) (*Checkpoint, error) {
 	return c, nil
 }
 
+// AdapterName is the file of an adapter.
+const AdapterName = "adapter_config.json"
+
+// Adapted returns the error of a folder or repository with an adapter.
+func Adapted(where string) error {
+	return fmt.Errorf("%s: has an adapter (%s), which would be left out: merge it into the weights of its base model, as merge_and_unload of the Python package peft does, and open the result", where, AdapterName)
+}
+
 // open reads the config, opens the weights and compares them. After an error everything is closed
 // and c is unusable.
 func (c *Checkpoint) open(file func(string) (*File, error), where string) (err error) {
@@ -124,8 +131,8 @@ func (c *Checkpoint) open(file func(string) (*File, error), where string) (err e
 			err = fmt.Errorf("checkpoint: %w", err)
 		}
 	}()
-	if _, err := fs.Stat(c.fsys, adapterName); !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s: has an adapter (%s), which would be left out: merge it into the weights of its base model, as merge_and_unload of the Python package peft does, and open the result", where, adapterName)
+	if _, err := fs.Stat(c.fsys, AdapterName); !errors.Is(err, fs.ErrNotExist) {
+		return Adapted(where)
 	}
 	text, noConfig := c.readSmall(configName)
 	if noConfig != nil {

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"slices"
 
 	"mdmgen/internal/plainfile"
 )
@@ -28,16 +29,13 @@ func (c *Checkpoint) Digest(ctx context.Context) (string, error) {
 		chosen += fmt.Sprint(c.Config.MaskID, c.special, c.frame)
 	}
 	work := func(ctx context.Context) (string, error) {
-		if err := c.archives(ctx); err != nil {
-			return "", err
-		}
-		if err := c.numbers(ctx); err != nil {
-			return "", err
-		}
-		if err := c.ties(ctx); err != nil {
-			return "", err
-		}
 		sum, err := c.sum(ctx)
+		if err == nil {
+			err = c.numbers(ctx)
+		}
+		if err == nil {
+			err = c.ties(ctx)
+		}
 		if chosen != "" && err == nil {
 			sum = fmt.Sprintf("%x", sha256.Sum256([]byte(sum+" "+chosen)))
 		}
@@ -94,18 +92,21 @@ func (c *Checkpoint) add(ctx context.Context, w io.Writer, name string, buf []by
 	var size [8]byte
 	binary.LittleEndian.PutUint64(size[:], uint64(info.Size()))
 	w.Write(size[:])
-	_, err = io.CopyBuffer(w, c.noted(ctx, f), buf)
-	return err
+	a := &archive{&File{}, 0, make(map[string]uint32)}
+	if i := slices.Index(c.names, name); i >= 0 {
+		a.File = c.files[i]
+	}
+	if _, err = io.CopyBuffer(io.MultiWriter(w, a), c.noted(ctx, f), buf); err != nil {
+		return err
+	}
+	return a.check()
 }
 
 // Reading returns the bytes that are read for a digest that is not remembered, without config.json:
-// the weight files, torch's twice, and the parameters once more to look for NaN.
+// the weight files, and the parameters once more to look for NaN.
 func (c *Checkpoint) Reading() (n int64) {
 	for _, f := range c.files {
 		n += f.size
-		for name := range f.sums {
-			n += int64(f.spans[name].size)
-		}
 	}
 	for s := range c.Config.Tensors() {
 		n += int64(len(c.tensors[s.Name].Data))

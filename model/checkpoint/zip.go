@@ -3,15 +3,12 @@ package checkpoint
 import (
 	"archive/zip"
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
 	"maps"
 	"slices"
-
-	"mdmgen/internal/plainfile"
 )
 
 // zipLocal is the beginning of a zip archive.
@@ -78,23 +75,30 @@ func zipSpans(b []byte) (map[string]span, map[string]uint32, error) {
 	return spans, sums, nil
 }
 
-// archives returns an error if an entry of a torch archive is not what was written. Like the digest,
-// it reads the files instead of a mapping.
-func (c *Checkpoint) archives(ctx context.Context) error {
-	for _, f := range c.files {
-		for _, name := range slices.Sorted(maps.Keys(f.sums)) {
-			s, sum := f.spans[name], crc32.NewIEEE()
-			r, err := Tensor{Dtype: U8, Data: s.bytes(f.bytes), Path: f.path, Offset: int64(s.begin)}.Open(0, int(s.size))
-			if err == nil {
-				_, err = io.Copy(sum, c.noted(ctx, r))
-				r.Close()
-			}
-			if err == nil && sum.Sum32() != f.sums[name] {
-				err = errors.New("its bytes do not have its CRC-32: the file is damaged: fetch or save it again")
-			}
-			if err != nil {
-				return fmt.Errorf("the zip archive's entry %s: %w", quoteName(name), plainfile.Cause(err))
-			}
+// archive computes the CRC-32 of the entries of a file whose bytes are written to it in order.
+type archive struct {
+	*File
+	at  uint64
+	got map[string]uint32
+}
+
+func (a *archive) Write(p []byte) (int, error) {
+	end := a.at + uint64(len(p))
+	for name := range a.sums {
+		s := a.spans[name]
+		if from, to := max(s.begin, a.at), min(s.begin+s.size, end); from < to {
+			a.got[name] = crc32.Update(a.got[name], crc32.IEEETable, p[from-a.at:to-a.at])
+		}
+	}
+	a.at = end
+	return len(p), nil
+}
+
+// check returns an error if an entry is not what was written.
+func (a *archive) check() error {
+	for _, name := range slices.Sorted(maps.Keys(a.sums)) {
+		if a.got[name] != a.sums[name] {
+			return fmt.Errorf("the zip archive's entry %s: its bytes do not have its CRC-32: the file is damaged: fetch or save it again", quoteName(name))
 		}
 	}
 	return nil

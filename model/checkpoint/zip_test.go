@@ -3,6 +3,7 @@ package checkpoint_test
 import (
 	"bytes"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"testing"
 	"testing/fstest"
@@ -11,6 +12,21 @@ import (
 	"mdmgen/model/checkpoint"
 )
 
+// pieces is a file system whose files are read 700 bytes at a time.
+type pieces struct{ fs.FS }
+
+func (p pieces) Open(name string) (fs.File, error) {
+	f, err := p.FS.Open(name)
+	if _, folder := f.(fs.ReadDirFile); err != nil || folder {
+		return f, err
+	}
+	return piece{f}, nil
+}
+
+type piece struct{ fs.File }
+
+func (p piece) Read(b []byte) (int, error) { return p.File.Read(b[:min(len(b), 700)]) }
+
 // A torch file with a changed byte is refused, or is the same network: its archive also has bytes
 // that say nothing, such as times.
 func TestDamagedArchive(t *testing.T) {
@@ -18,6 +34,19 @@ func TestDamagedArchive(t *testing.T) {
 	f := checkpointtest.Folder(tinyConfig, "backbone.", checkpoint.F32, 1)
 	var s pickleSaver
 	whole := s.Zip(s.StateDict(tensorsOf(t, f)...))
+	var read int64
+	c, err := checkpoint.OpenFS(pieces{fstest.MapFS{"config.json": f["config.json"], "pytorch_model.bin": {Data: whole}}}, "tiny")
+	if err == nil {
+		c.Progress = func(n int64) { read += n }
+		_, err = c.Facts(t.Context())
+	}
+	want := int64(len(f["config.json"].Data) + len(whole))
+	for _, x := range tensorsOf(t, f) {
+		want += int64(len(x.Data))
+	}
+	if err != nil || read != want || c.Reading() != want-int64(len(f["config.json"].Data)) {
+		t.Errorf("the whole file: %v; %d bytes read, want %d: the file once and its parameters", err, read, want)
+	}
 	refused, r := 0, rand.New(rand.NewPCG(1, 2))
 	const flips = 200
 	for range flips {

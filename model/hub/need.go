@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"mdmgen/model/checkpoint"
 )
 
 // Part is the wanted part of a repository.
@@ -69,8 +71,8 @@ func needed(n Name, part Part, files []File) ([]File, error) {
 	if part == Tokenizer {
 		return out, nil
 	}
-	if slices.ContainsFunc(files, func(f File) bool { return f.Path == "adapter_config.json" }) && !strings.HasSuffix(n.File, ".onnx") {
-		return nil, fmt.Errorf("%s: has an adapter (adapter_config.json), which would be left out: merge it into the weights of its base model, and open the result", n)
+	if slices.ContainsFunc(files, func(f File) bool { return f.Path == checkpoint.AdapterName }) && !strings.HasSuffix(n.File, ".onnx") {
+		return nil, checkpoint.Adapted(n.String())
 	}
 	for _, name := range modelFiles {
 		one(name)
