@@ -74,6 +74,9 @@ func (f Fields) Get(key string) string {
 	return ""
 }
 
+// Keys returns the names of the values, in their order.
+func (f Fields) Keys() []string { return f.keys }
+
 // fields returns a cell's options in force.
 func fields(c *Cell, threads int) (out Fields) {
 	raw, err := json.Marshal(c.Sampler.Settings())

@@ -93,7 +93,7 @@ func TestBenchResume(t *testing.T) {
 			t.Errorf("after %d lines: %d are kept, want %d", n, now, len(lines)-1)
 		}
 	}
-	for _, c := range [][3]string{{"-n", "4", "sequences"}, {"--steps", "3", "values of cells.steps:"}, {"--seed", "8", "seed"}, {"--quality", "text", "quality.parts"}} {
+	for _, c := range [][3]string{{"-n", "4", "sequences"}, {"--steps", "3", "cells.steps"}, {"--seed", "8", "seed"}, {"--quality", "text", "quality.parts"}} {
 		other := slices.Clone(seeded)
 		other[slices.Index(other, c[0])+1] = c[1]
 		refused(t, exit.Usage, c[2], other...)

@@ -21,12 +21,9 @@ func (r *benching) resume() (err error) {
 	}{r.settings, make(map[string][]string)}
 	decides.MaxSeconds = 0 // A run may be given more time.
 	for i, c := range bench.Summarise(r.cells, nil, r.settings, r.threads).Cells {
-		var fields map[string]json.RawMessage
-		if err := json.Unmarshal(c.Settings.RawMessage, &fields); err != nil {
-			return err
-		}
-		for key, value := range fields {
-			decides.Cells[key] = append(decides.Cells[key], fmt.Sprintf("%d %s", i, value))
+		decides.Cells["id"] = append(decides.Cells["id"], c.ID)
+		for _, key := range c.Settings.Keys() {
+			decides.Cells[key] = append(decides.Cells[key], fmt.Sprintf("%d %s", i, c.Settings.Get(key)))
 		}
 	}
 	made := kit.NewProvenance(r.cells[0].Model, r.words)
