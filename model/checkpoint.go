@@ -226,9 +226,10 @@ func cached(ctx context.Context, c *checkpoint.Checkpoint, o graph.Options, rt o
 	if err := os.MkdirAll(root, 0o755); err != nil {
 		return "", err
 	}
-	// A leftover that cannot be removed only takes space.
-	_ = graph.Sweep(root)
-	err = graph.Ensure(ctx, c, o, dir, whole)
+	if err = graph.Ensure(ctx, c, o, dir, whole); err == nil {
+		// A leftover that cannot be removed only takes space.
+		_ = graph.Sweep(root)
+	}
 	if full := (*graph.DiskFullError)(nil); errors.As(err, &full) {
 		err = fault.Advise("%w: MDMGEN_CACHE can name a folder on another disk, and %v a smaller type", err, fault.Term{Name: "dtype"})
 	}

@@ -36,8 +36,9 @@ func Unfinished(name string) bool { return unfinished.MatchString(name) }
 // checkpoint's config and tokenizer, and a manifest of all files. Weights are streamed: at most one
 // row of a matrix is in memory, with [Int8] one matrix. If the folder exists and is not empty, the
 // error wraps [fs.ErrExist]. The folder appears complete or not at all: if several processes write
-// it at the same time, one succeeds and the others fail. Write removes partial folders that killed
-// processes left, and stops when ctx is done.
+// it at the same time, one succeeds and the others fail. Write stops when ctx is done. Of a large
+// model, it then leaves a partial folder, as a killed process does, and the next Write of the same model
+// goes on from there.
 func Write(ctx context.Context, c *checkpoint.Checkpoint, o Options, dir string) error {
 	if err := o.Dtype.Check(); err != nil {
 		return fmt.Errorf("graph: %w", err)
@@ -83,17 +84,31 @@ func write(ctx context.Context, c *checkpoint.Checkpoint, o Options, dir string)
 	if err := vacant(dir); err != nil {
 		return fmt.Errorf("graph: %s: %w", dir, err)
 	}
-	if err := sweepPartial(dir); err != nil {
-		return fmt.Errorf("graph: %s: the remains of an earlier run cannot be removed: %w", dir, plainfile.Cause(err))
+	partial, err := partials(dir)
+	if err != nil {
+		return fmt.Errorf("graph: %s: %w", dir, plainfile.Cause(err))
 	}
 	temp := fmt.Sprintf("%s%s%016x", dir, partialSuffix, rand.Uint64())
 	if err := os.Mkdir(temp, 0o777); err != nil {
 		return fmt.Errorf("graph: %s cannot be created: %w", dir, plainfile.Cause(err))
 	}
-	defer os.RemoveAll(temp)
-	err := writeFiles(ctx, c, o, temp)
+	keep := false
+	defer func() {
+		if !keep {
+			os.RemoveAll(temp)
+		}
+	}()
+	err = writeFiles(ctx, c, o, temp, partial)
 	if err == nil {
 		err = ctx.Err()
+	}
+	if _, serr := os.Stat(filepath.Join(temp, resumeFile)); serr == nil && ctx.Err() != nil {
+		keep, err = true, fmt.Errorf("%w: what was written is kept, and the same run goes on from there", err)
+	}
+	if err == nil {
+		if err = os.Remove(filepath.Join(temp, resumeFile)); errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("graph: writing %s: %w", dir, plainfile.Cause(err))
@@ -138,16 +153,25 @@ func vacant(dir string) error {
 	return nil
 }
 
-// sweepPartial removes what killed processes left of dir, whose lock this process holds.
-func sweepPartial(dir string) error {
+// partials returns the folders that interrupted runs left of dir, whose lock this process holds.
+func partials(dir string) (paths []string, err error) {
 	entries, err := os.ReadDir(filepath.Dir(dir))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return nil, nil
 	}
 	for _, e := range entries {
 		if m := unfinished.FindStringSubmatch(e.Name()); m != nil && m[1] == filepath.Base(dir) && e.IsDir() {
-			err = errors.Join(err, os.RemoveAll(filepath.Join(filepath.Dir(dir), e.Name())))
+			paths = append(paths, filepath.Join(filepath.Dir(dir), e.Name()))
 		}
+	}
+	return paths, err
+}
+
+// sweepPartial removes them.
+func sweepPartial(dir string) error {
+	paths, err := partials(dir)
+	for _, p := range paths {
+		err = errors.Join(err, os.RemoveAll(p))
 	}
 	return err
 }

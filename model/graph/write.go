@@ -55,8 +55,9 @@ const (
 	dataAlign = 1 << 12
 )
 
-// writeFiles writes the model's files to a folder, the manifest last.
-func writeFiles(ctx context.Context, c *checkpoint.Checkpoint, o Options, dir string) error {
+// writeFiles writes the model's files to a folder, the manifest last. It goes on where a run stopped that
+// left one of the partial folders, and removes these.
+func writeFiles(ctx context.Context, c *checkpoint.Checkpoint, o Options, dir string, partial []string) error {
 	o.Keeps = true
 	b, f, err := network(c, o, true)
 	if err != nil {
@@ -73,7 +74,13 @@ func writeFiles(ctx context.Context, c *checkpoint.Checkpoint, o Options, dir st
 		end = t.offset + t.size()
 		outside = append(outside, *t)
 	}
-	if free, ok := sysinfo.Disk(dir); ok && uint64(end) > free && !o.Force {
+	free, ok := sysinfo.Disk(dir)
+	for _, p := range partial { // It is removed, or is a part of what is written.
+		if info, err := os.Stat(filepath.Join(p, DataFile)); err == nil {
+			free += uint64(info.Size())
+		}
+	}
+	if ok && uint64(end) > free && !o.Force {
 		return &DiskFullError{uint64(end), free}
 	}
 	if f.Digest == "" {
@@ -83,8 +90,16 @@ func writeFiles(ctx context.Context, c *checkpoint.Checkpoint, o Options, dir st
 			return err
 		}
 	}
+	key, err := resumeKey(f, o)
+	if err != nil {
+		return err
+	}
+	done, err := adopt(partial, dir, key)
+	if err != nil {
+		return err
+	}
 	m := manifest{Schema: manifestSchema, Files: map[string]fileSum{}, progress: o.watch("writing", end)}
-	err = m.create(ctx, dir, DataFile, func(w io.Writer) error { return writeData(w, outside) })
+	err = m.data(ctx, dir, outside, done)
 	for _, x := range companions {
 		if err == nil {
 			err = m.copy(ctx, c.FS(), dir, x.name, x.limit)
@@ -143,22 +158,6 @@ func (e *DiskFullError) Error() string {
 	return fmt.Sprintf("needs %s of disk space, and %s are free", humanize.Bytes(e.Needs), humanize.Bytes(e.Free))
 }
 
-// writeData writes matrices, each at its offset.
-func writeData(w io.Writer, outside []initializer) error {
-	at := int64(0)
-	for _, t := range outside {
-		if _, err := w.Write(make([]byte, t.offset-at)); err != nil {
-			return err
-		}
-		n, err := t.src.WriteTo(w)
-		if err != nil {
-			return err
-		}
-		at = t.offset + n
-	}
-	return nil
-}
-
 // copy copies a file if it exists.
 func (m manifest) copy(ctx context.Context, from fs.FS, dir, name string, limit int64) error {
 	data, err := plainfile.ReadFS(from, name, limit)
@@ -189,8 +188,13 @@ func (m manifest) create(ctx context.Context, dir, name string, write func(io.Wr
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	m.Files[name] = fileSum{s.size, hex.EncodeToString(s.sum.Sum(nil))}
+	m.list(name, s)
 	return f.Sync()
+}
+
+// list adds what was written to a file.
+func (m manifest) list(name string, s *sink) {
+	m.Files[name] = fileSum{s.size, hex.EncodeToString(s.sum.Sum(nil))}
 }
 
 // chunk is the number of bytes written between two checks of the context.

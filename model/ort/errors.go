@@ -30,11 +30,15 @@ func (e *MemoryError) TooLarge() bool { return true }
 var full = regexp.MustCompile(`(?i)failed to allocate memory|out of memory|CUDA failure 2\b|CUBLAS_STATUS_ALLOC_FAILED|CUDNN_STATUS_ALLOC_FAILED|std::bad_alloc`)
 
 // unfit adds to the error of a network that does not open that another version of the runtime has the
-// kernel that it lacks. Of the networks that package graph writes, time-conditioned ones need more than
-// the oldest version: the cosine of float64.
+// operator that it lacks. Of the networks that package graph writes, two kinds need more than the oldest
+// version: time-conditioned ones the cosine of float64, and experts in int4 the accuracy_level of QMoE.
 func unfit(err error, version string) error {
-	if version == library.Version || !strings.Contains(err.Error(), "Could not find an implementation") {
+	missing, experts := strings.Contains(err.Error(), "Could not find an implementation"), strings.Contains(err.Error(), "QMoE")
+	switch {
+	case version == library.Version || !missing && !experts:
 		return err
+	case experts:
+		return fmt.Errorf("%w in ONNX Runtime %s: use version %s; experts in int4 need at least 1.32, those in int4-exact do not", err, version, library.Version)
 	}
 	return fmt.Errorf("%w in ONNX Runtime %s: use version %s; time-conditioned networks need at least 1.29", err, version, library.Version)
 }

@@ -31,6 +31,8 @@ func TestMemoryErrors(t *testing.T) {
 func TestUnfit(t *testing.T) {
 	cos, other := errors.New("Could not find an implementation for Cos(7) node with name 'Cos_1'"), errors.New("no graph")
 	reftest.Fails(t, unfit(cos, "1.28.0"), "Cos_1' in ONNX Runtime 1.28.0: use version "+library.Version+"; time-conditioned networks need at least 1.29")
+	level := errors.New("Unrecognized attribute: accuracy_level for operator QMoE")
+	reftest.Fails(t, unfit(level, "1.30.0"), "in ONNX Runtime 1.30.0: use version "+library.Version+"; experts in int4 need at least 1.32")
 	if unfit(cos, library.Version) != cos || unfit(other, "1.28.0") != other {
 		t.Error("another fault is told otherwise")
 	}
