@@ -173,6 +173,11 @@ func (c *Checkpoint) open(file func(string) (*File, error), where string) (err e
 		}
 	}
 	trained, order := c.files[0].training, c.files[0].order
+	if noConfig == nil {
+		if err := c.Config.causal(c.stored); err != nil {
+			return fmt.Errorf("%s: %w", filepath.Join(where, configName), err)
+		}
+	}
 	if noConfig != nil && (trained == nil || trained.config == nil) {
 		return noConfig
 	}
@@ -182,10 +187,24 @@ func (c *Checkpoint) open(file func(string) (*File, error), where string) (err e
 			return fmt.Errorf("%s: %w", where, err)
 		}
 	}
+	head := c.Config.Names().Head + ".weight"
+	for _, f := range c.files {
+		for name, of := range f.Metadata { // A file may name a tensor that it lacks, and its equal.
+			if a, b := plainName(name), plainName(of); a == head && b == c.Config.Embedding() || b == head && a == c.Config.Embedding() {
+				c.Config.Tied = true
+			}
+		}
+	}
 	for name, of := range c.Config.extra() {
 		if t, ok := c.tensors[name]; ok && of != "" && c.tensors[of].Shape == nil { // The file keeps one of two equal tensors.
 			c.tensors[of] = t
 			delete(c.tensors, name)
+		}
+	}
+	for s := range c.Config.Tensors() {
+		if t, ok := c.tensors[s.Name]; ok {
+			t.Across = s.Across
+			c.tensors[s.Name] = t
 		}
 	}
 	err = c.Config.checkTensors(c.tensors)

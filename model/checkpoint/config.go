@@ -52,6 +52,15 @@ type Config struct {
 	Tied       bool    // the last linear layer is the embedding
 	Types      int     // segment types of BERT, of which the first is used
 	Experts    Experts
+	Local      Local
+}
+
+// Local describes the blocks In which a position sees only those at most Reach away, with a base of the
+// rotary frequencies of their own. It is zero if there are none.
+type Local struct {
+	Reach      int
+	RotaryBase float64
+	In         [maxBlocks]bool
 }
 
 // Conditioned reports whether a [DDiT] has a conditioning network, which modulates its norms.
@@ -167,9 +176,12 @@ func (c Config) check() error {
 	if c.Network() == DDiT && c.Conditioned() {
 		in("cond_dim", c.Cond, 1, maxWidth)
 	}
-	if c.Network() == Gated && !(c.RotaryBase >= 1 && c.RotaryBase <= 1e12) {
-		faults = append(faults, fmt.Sprintf("base of the rotary frequencies is %v: must be in 1..1e12", c.RotaryBase))
+	for _, base := range map[Network][]float64{Gated: {c.RotaryBase}, Modern: {c.RotaryBase, c.Local.RotaryBase}}[c.Network()] {
+		if !(base >= 1 && base <= 1e12) {
+			faults = append(faults, fmt.Sprintf("base of the rotary frequencies is %v: must be in 1..1e12", base))
+		}
 	}
+	in("reach of a local block", c.Local.Reach, 0, maxLength)
 	if c.Network() != DDiT {
 		in("width of the MLP", c.Inner, 1, maxWidth)
 		in("number of ids", c.Tokens, 2, c.Columns)
@@ -207,7 +219,7 @@ func (c Config) headFault() string {
 		return fmt.Sprintf("%d heads do not divide the hidden size %d", c.Heads, c.Hidden)
 	case c.Rotary > size:
 		return fmt.Sprintf("%d numbers of a head are rotated, which has %d", c.Rotary, size)
-	case size%2 != 0 && c.Network() != Encoder:
+	case size%2 != 0 && c.Network() != Encoder && c.Network() != Learned:
 		return fmt.Sprintf("heads of %d numbers (hidden size %d, %d heads): rotary embedding needs an even number", size, c.Hidden, c.Heads)
 	case c.Network() == Gated && (c.KVHeads < 1 || c.Heads%c.KVHeads != 0):
 		return fmt.Sprintf("%d heads of keys and values do not divide %d heads", c.KVHeads, c.Heads)

@@ -19,6 +19,10 @@ const (
 	Gated
 	// Encoder is BERT's transformer: learned positions, norms after each branch, an MLP with GELU.
 	Encoder
+	// Modern is ModernBERT's transformer: like Gated's, with LayerNorm, GELU and local blocks.
+	Modern
+	// Learned is GPT-2's transformer: like Gated's, with LayerNorm, GELU and learned positions.
+	Learned
 )
 
 // A Family is one kind of checkpoint, as its authors publish it.
@@ -44,6 +48,9 @@ type Family struct {
 	// harmless, that parse need not read.
 	pins    []pin
 	ignored []string
+	// tensor, if not "", begins the names of tensors in the files of this family; other networks of its
+	// classes are causal.
+	tensor string
 	// tree means that the network's keys are in the object "model", among others of a trainer.
 	tree bool
 	// extra is the result of [Config.extra] without a tied head.
@@ -63,7 +70,7 @@ type naming struct {
 }
 
 // families lists all families. A new one needs a file and a line here.
-var families = []*Family{&mdlmFamily, &bd3lmFamily, &raddFamily, &seddFamily, &lladaFamily, &dreamFamily, &qwen2Family, &qwen3Family, &sdarFamily, &fastDLLMFamily, &llada2Family, &lladaMoEFamily, &sdarMoEFamily, &bertFamily}
+var families = []*Family{&mdlmFamily, &bd3lmFamily, &raddFamily, &seddFamily, &lladaFamily, &dreamFamily, &qwen2Family, &qwen3Family, &sdarFamily, &fastDLLMFamily, &llada2Family, &lladaMoEFamily, &sdarMoEFamily, &bertFamily, &modernBERTFamily, &diffuGPTFamily, &diffuLLaMAFamily}
 
 // family returns the family of a config.
 func (c Config) family() *Family {
@@ -89,7 +96,7 @@ func (c Config) Names() Names { return c.family().names }
 func (c Config) Tensors() iter.Seq[Spec] { return slices.Values(layouts[c.Network()](c)) }
 
 // layouts make the layout of each kind of network.
-var layouts = map[Network]func(Config) layout{DDiT: dditTensors, Gated: gatedTensors, Encoder: encoderTensors}
+var layouts = map[Network]func(Config) layout{DDiT: dditTensors, Gated: gatedTensors, Encoder: encoderTensors, Modern: modernTensors, Learned: learnedTensors}
 
 // WriteFamilies writes the families as a Markdown table, for the docs.
 func WriteFamilies(w io.Writer) error {

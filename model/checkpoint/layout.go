@@ -14,12 +14,14 @@ type Spec struct {
 	// "_orig_mod.".
 	Name  string
 	Shape []int
+	// Across is that of [Tensor].
+	Across bool
 }
 
 // layout are the tensors of a network.
 type layout []Spec
 
-func (l *layout) add(name string, shape ...int) { *l = append(*l, Spec{name, shape}) }
+func (l *layout) add(name string, shape ...int) { *l = append(*l, Spec{Name: name, Shape: shape}) }
 
 // linear adds a linear layer, in torch's order: [out, in].
 func (l *layout) linear(name string, out, in int, bias bool) {
@@ -46,10 +48,11 @@ func (c Config) Parameters() int64 {
 // distributed training, and of classes that contain the network.
 func plainName(name string) string {
 	name = strings.ReplaceAll(name, "_orig_mod.", "")
-	for _, wrapper := range []string{"module.", "model.", "backbone."} {
+	for _, wrapper := range []string{"module.", "model.", "backbone.", denoiser} {
 		name = strings.TrimPrefix(name, wrapper)
 	}
-	if strings.HasPrefix(name, "embeddings.") || strings.HasPrefix(name, "encoder.layer.") || strings.HasPrefix(name, "pooler.") {
+	modern := strings.HasPrefix(name, "embeddings.tok_embeddings.") || strings.HasPrefix(name, "embeddings.norm.")
+	if strings.HasPrefix(name, "embeddings.") && !modern || strings.HasPrefix(name, "encoder.layer.") || strings.HasPrefix(name, "pooler.") {
 		name = "bert." + name // a class that is BERT, not one that contains it
 	}
 	// The parameters of LayerNorm in files converted from TensorFlow.
@@ -85,21 +88,24 @@ func (c Config) extra() map[string]string {
 	return extra
 }
 
-// RotaryFrequencies returns ω_j = base^(−2j/RotarySize), j < RotarySize/2, in radians per position. For
+// RotaryFrequencies returns ω_j = base^(−2j/RotarySize), j < RotarySize/2, of a block, in radians per position. For
 // a [DDiT] it returns the table saved with the weights, if any, which upstream loads with them in
 // whatever precision it has. Otherwise it computes the formula as upstream does, in float64 for a
 // [DDiT] and in float32 for others.
-func (c *Checkpoint) RotaryFrequencies() []float32 {
+func (c *Checkpoint) RotaryFrequencies(block int) []float32 {
 	if t, ok := c.tensors[rotaryTable]; ok && c.Config.Network() == DDiT {
 		v := make([]float32, t.Len())
 		t.Widen(v, 0)
 		return v
 	}
-	v := make([]float32, c.Config.RotarySize()/2)
+	v, base := make([]float32, c.Config.RotarySize()/2), c.Config.rotaryBase()
+	if c.Config.Local.In[block] {
+		base = c.Config.Local.RotaryBase
+	}
 	for j := range v {
 		if v[j] = float32(c.Config.frequency(j)); c.Config.Network() != DDiT {
 			exponent := float32(2*j) / float32(c.Config.RotarySize())
-			v[j] = 1 / float32(math.Pow(c.Config.rotaryBase(), float64(exponent)))
+			v[j] = 1 / float32(math.Pow(base, float64(exponent)))
 		}
 	}
 	return v

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"mdmgen/internal/plainjson"
 	"mdmgen/model/facts"
 )
 
@@ -101,15 +102,11 @@ func parseQwen(p probe, inner string) (Config, error) {
 		rotation = r
 	}
 	if !rotation.May("rope_theta", &c.RotaryBase) && !beside {
-		s.Lack("rope_theta")
-	}
-	for _, key := range []string{"rope_type", "type"} {
-		var kind string
-		if rotation.May(key, &kind) && kind != "default" {
-			return c, fmt.Errorf("rotary positions of type %.40q are not supported yet", kind)
+		if c.RotaryBase = 10000; p.class != "LlamaForCausalLM" { // LLaMA's own, which old files lack
+			s.Lack("rope_theta")
 		}
 	}
-	if err := known(rotation, nil); err != nil {
+	if err := rotationFault(rotation); err != nil {
 		return c, err
 	}
 	var layers []string
@@ -126,4 +123,15 @@ func parseQwen(p probe, inner string) (Config, error) {
 		return c, err
 	}
 	return c, nil
+}
+
+// rotationFault returns an error if an object with the settings of rotary positions has more than a base.
+func rotationFault(o plainjson.Object) error {
+	for _, key := range []string{"rope_type", "type"} {
+		var kind string
+		if o.May(key, &kind) && kind != "default" {
+			return fmt.Errorf("rotary positions of type %.40q are not supported yet", kind)
+		}
+	}
+	return known(o, nil)
 }

@@ -14,9 +14,8 @@ var refusals = []struct {
 }{
 	{[]string{"DUO", "Duo", "UDLM", "DiffusionGemma*"}, "uniform-state diffusion, which has no mask"},
 	{[]string{"DreamReasoner*"}, blockCausal},
-	{[]string{"GPT2LMHeadModel", "LlamaForCausalLM"}, causal + "; DiffuGPT and DiffuLLaMA, which are also published under such names, are not supported yet"},
 	{[]string{"WeDLM*", "MistralForCausalLM", "GemmaForCausalLM", "GPTNeoXForCausalLM", "Phi3ForCausalLM"}, causal},
-	{[]string{"ILLaDA*", "DistilBertForMaskedLM", "ModernBertForMaskedLM", "AlbertForMaskedLM", "ElectraForMaskedLM", "DebertaV2ForMaskedLM"}, "not supported yet"},
+	{[]string{"ILLaDA*", "DistilBertForMaskedLM", "AlbertForMaskedLM", "ElectraForMaskedLM", "DebertaV2ForMaskedLM"}, "not supported yet"},
 	{[]string{"RobertaForMaskedLM", "XLMRobertaForMaskedLM", "CamembertForMaskedLM"}, "not supported yet: its positions begin after the padding id"},
 }
 
@@ -59,6 +58,7 @@ func WriteRefused(w io.Writer) error {
 	for _, r := range refusals {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", strings.Join(r.classes, "`, `"), r.why)
 	}
+	fmt.Fprintf(&b, "| `GPT2LMHeadModel`, `LlamaForCausalLM`, if no tensor's name has `%s` | %s |\n", denoiser, causal)
 	fmt.Fprintf(&b, "| one of Dream or Qwen, with `%s` above 1 | %s |\n", strings.Join(blockKeys, "`, `"), blockCausal)
 	b.WriteString("| SEDD's tree with a `graph.type` other than `absorb` | uniform-state diffusion, which has no mask |\n")
 	_, err := io.WriteString(w, b.String())

@@ -69,6 +69,8 @@ type Tensor struct {
 	// Data begins in it. Path is empty if there is no such file.
 	Path   string
 	Offset int64
+	// Across means that a matrix is stored as [in, out], unlike torch's linear layers.
+	Across bool
 }
 
 // Len returns the number of elements.

@@ -257,7 +257,7 @@ func TestRotaryTable(t *testing.T) {
 		f["model.safetensors"].Data = checkpointtest.Encode(nil, append(tensorsOf(t, f), saved)...)
 		want := make([]float32, 2)
 		saved.Widen(want, 0)
-		if got := inMemory(t, f).RotaryFrequencies(); !slices.Equal(got, want) {
+		if got := inMemory(t, f).RotaryFrequencies(0); !slices.Equal(got, want) {
 			t.Errorf("%s: %v, want %v", dtype, got, want)
 		}
 	}

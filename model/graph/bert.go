@@ -20,14 +20,7 @@ func (d encoder) embed() string {
 	for i := range position {
 		position[i] += kind[i%h]
 	}
-	table, rows := b.floats(at+"position_and_type", position, cfg.Length, h), d.kept.asked
-	if !d.keeps {
-		one := b.count("one_position", 1)
-		rows = b.op("Range", b.count("no_position", 0), b.op("Gather", b.op("Shape", d.ids), one), one)
-	}
-	words, line := d.stream.table()
-	x := b.op("Add", d.as(b.op("Gather", words, line), d.ids, h), b.op("Gather", table, rows))
-	return d.norm(at+"LayerNorm", d.flat(x, h))
+	return d.norm(at+"LayerNorm", d.placed(b.floats(at+"position_and_type", position, cfg.Length, h)))
 }
 
 func (d encoder) block(i int, x string, last bool) string {
@@ -60,13 +53,4 @@ func (d encoder) head() (string, source, []float32) {
 	return name, whole(d.c.Tensor(name + ".weight")), vector(d.c, "cls.predictions.bias")
 }
 
-// gelu adds x·Φ(x), with Φ by the error function.
-func (d encoder) gelu(x string) string { return d.b.node(microsoft, "Gelu", nil, x) }
-
-func (d encoder) norm(name, x string) string {
-	part := func(p string) string {
-		v := vector(d.c, name+p)
-		return d.b.floats(name+p, v, len(v))
-	}
-	return d.b.node("", "LayerNormalization", attrs{{"axis", -1}, {"epsilon", float32(d.c.Config.Epsilon)}}, x, part(".weight"), part(".bias"))
-}
+func (d encoder) norm(name, x string) string { return d.layerNorm(name, x, true) }

@@ -217,6 +217,9 @@ func vector(c *checkpoint.Checkpoint, name string) []float32 {
 
 // whole returns all rows of a checkpoint's matrix.
 func whole(t checkpoint.Tensor) source {
+	if t.Across {
+		return source{tensor: t, rows: t.Shape[1], cols: t.Shape[0]}
+	}
 	return source{tensor: t, rows: t.Shape[0], cols: t.Shape[1]}
 }
 

@@ -35,8 +35,8 @@ func (d *ddit) block(i int, x string, last bool) string {
 		y := d.b.product(name+"attn_"+suffix, x, source{tensor: qkv, first: which * h, rows: h, cols: h}, nil)
 		return d.as(own(y), of, h)
 	}
-	q := d.rotary(project(0, "q", from, of), at, cfg.Heads)
-	k := d.rotary(project(1, "k", a, d.ids), d.kept.asked, cfg.Heads)
+	q := d.rotary(i, project(0, "q", from, of), at, cfg.Heads)
+	k := d.rotary(i, project(1, "k", a, d.ids), d.kept.asked, cfg.Heads)
 	v := project(2, "v", a, d.ids)
 	o := d.attend(i, q, k, v, of)
 	if last {

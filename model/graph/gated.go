@@ -7,13 +7,23 @@ import (
 )
 
 // gated is a transformer like LLaMA's, with bidirectional attention: pre-norm blocks with RMSNorm,
-// half-split rotary positions, grouped queries, and an MLP with one branch that gates the other.
+// half-split rotary positions, grouped queries, and an MLP with one branch that gates the other. Others
+// with such blocks replace its operators.
 type gated struct {
 	*stream
 	names checkpoint.Names
+	// norm adds a norm of rows of width numbers, feed the MLP of block i, and turn the positions of
+	// queries or keys.
+	norm func(name, x string, width int) string
+	feed func(i int, x string) string
+	turn func(i int, x, at string, heads int) string
 }
 
-func newGated(s *stream) layers { return &gated{s, s.c.Config.Names()} }
+func newGated(s *stream) layers {
+	d := &gated{stream: s, names: s.c.Config.Names(), turn: s.rotary}
+	d.norm, d.feed = d.rms, d.mixtureOrMLP
+	return d
+}
 
 func (d *gated) block(i int, x string, last bool) string {
 	b, cfg, n := d.b, d.c.Config, d.names
@@ -39,8 +49,8 @@ func (d *gated) block(i int, x string, last bool) string {
 		}
 		return d.as(back(y), of, heads*size)
 	}
-	q := d.rotary(project(n.Queries, n.QueryNorm, from, of, cfg.Heads), at, cfg.Heads)
-	k := d.rotary(project(n.Keys, n.KeyNorm, a, d.ids, cfg.KeyHeads()), d.kept.asked, cfg.KeyHeads())
+	q := d.turn(i, project(n.Queries, n.QueryNorm, from, of, cfg.Heads), at, cfg.Heads)
+	k := d.turn(i, project(n.Keys, n.KeyNorm, a, d.ids, cfg.KeyHeads()), d.kept.asked, cfg.KeyHeads())
 	v := project(n.Values, "", a, d.ids, cfg.KeyHeads())
 	o := d.attend(i, q, k, v, of)
 	if last {
@@ -48,11 +58,14 @@ func (d *gated) block(i int, x string, last bool) string {
 	}
 	x = b.op("Add", x, d.linear(n.At(i, n.AttentionOut), o, cfg.OutBias))
 
-	y := d.norm(n.At(i, n.MLPNorm), x, cfg.Hidden)
-	if cfg.Experts.In(i) {
-		return b.op("Add", x, d.mixture(i, y))
+	return b.op("Add", x, d.feed(i, d.norm(n.At(i, n.MLPNorm), x, cfg.Hidden)))
+}
+
+func (d *gated) mixtureOrMLP(i int, x string) string {
+	if d.c.Config.Experts.In(i) {
+		return d.mixture(i, x)
 	}
-	return b.op("Add", x, d.mlp(y, n.MLP(i)))
+	return d.mlp(x, d.names.MLP(i))
 }
 
 // mlp adds a gated MLP.
@@ -73,11 +86,11 @@ func (d *gated) head() (string, source, []float32) {
 	return name, whole(d.c.Tensor(name + ".weight")), nil
 }
 
-// norm adds an RMSNorm of rows of width numbers, x/√(mean x² + ε)·w. The runtime makes one operator of
+// rms adds an RMSNorm of rows of width numbers, x/√(mean x² + ε)·w. The runtime makes one operator of
 // these six, its own SimplifiedLayerNormalization, which ONNX's checker rejects in a file. Those that
 // it accepts are worse: the norm of a sum in com.microsoft adds squares one by one in float32, and with
 // opset 23, which has RMSNormalization, CUDA has no ReduceMax, Pad and Scan.
-func (d *gated) norm(name, x string, width int) string {
+func (d *gated) rms(name, x string, width int) string {
 	w := d.b.floats(name+".weight", vector(d.c, name+".weight"), width)
 	b := d.b
 	mean := b.node("", "ReduceMean", attrs{{"axes", []int{-1}}}, b.op("Pow", x, b.floats("two", []float32{2})))

@@ -94,8 +94,9 @@ func (d *stream) attend(block int, q, k, v, of string) string {
 
 // attended adds attention of grouped queries.
 func (d *stream) attended(block int, q, k, v, of string, group int) string {
+	unseen, unseenKept := d.unseen(block, of, group)
 	if !d.keeps {
-		return d.alone(q, k, v, "")
+		return d.alone(q, k, v, unseen)
 	}
 	b, cfg := d.b, d.c.Config
 	size, heads := cfg.HeadSize(), cfg.KeyHeads()
@@ -113,7 +114,6 @@ func (d *stream) attended(block int, q, k, v, of string, group int) string {
 		b.input(name, onnxpb.Float, "sets", heads, "past", size)
 		results = append(results, d.freshKeys())
 	}
-	unseen, unseenKept := d.unseen(of, group)
 	o := d.choose(d.kept.emitted, results, func() []string {
 		used := b.op("Greater", b.op("Size", d.kept.stale), b.count("no_position", 0))
 		return d.choose(used, results, func() []string {

@@ -47,6 +47,9 @@ func (s source) all(yield func(r int, row []float32) error) error {
 	if s.experts != nil {
 		return s.alternate(yield)
 	}
+	if s.tensor.Across {
+		return s.across(yield)
+	}
 	if s.tensor.Path == "" {
 		row := make([]float32, s.cols)
 		for r := range s.rows {
@@ -71,6 +74,22 @@ func (s source) all(yield func(r int, row []float32) error) error {
 			return wrong(plainfile.Cause(err))
 		}
 		s.tensor.Dtype.Widen(row, raw)
+		s.scaled(r, row)
+		if err := yield(r, row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// across yields the rows of a matrix that is stored as [in, out], which is in memory meanwhile.
+func (s source) across(yield func(r int, row []float32) error) error {
+	values, row := make([]float32, s.tensor.Len()), make([]float32, s.cols)
+	s.tensor.Widen(values, 0)
+	for r := range s.rows {
+		for c := range row {
+			row[c] = values[c*s.tensor.Shape[1]+s.first+r]
+		}
 		s.scaled(r, row)
 		if err := yield(r, row); err != nil {
 			return err

@@ -29,7 +29,7 @@ type stream struct {
 	length         int                  // the maximum of a canvas
 	blockSize      int                  // of blocks hidden from the rows before them, 0 for none
 	hidden         map[string][2]string // see unseen
-	cos, sin       string               // [length, RotarySize/2], "" until they are needed
+	turns          map[bool][2]string   // cos and sin, [length, RotarySize/2], of blocks that are local and of others
 	// The embeddings of ids without repetition, and for each position the index of its own; empty
 	// if the first block computes each position separately.
 	distinct, inverse string
@@ -54,12 +54,14 @@ var kinds = map[checkpoint.Network]func(*stream) layers{
 	checkpoint.DDiT:    newDDiT,
 	checkpoint.Gated:   newGated,
 	checkpoint.Encoder: newEncoder,
+	checkpoint.Modern:  newModern,
+	checkpoint.Learned: newLearned,
 }
 
 // build adds the whole network to the builder. f defines the tokens for the heads.
 func (d *stream) build(f facts.Facts) {
 	cfg, b := d.c.Config, d.b
-	d.shapes, d.hidden = map[string]string{}, map[string][2]string{}
+	d.shapes, d.hidden, d.turns = map[string]string{}, map[string][2]string{}, map[bool][2]string{}
 	d.length, d.blockSize = f.Length, f.BlockSize
 	d.ids = b.input("input_ids", onnxpb.Int64, "batch", "length")
 	d.positions = b.input("positions", onnxpb.Int64, "batch", "wanted")
@@ -122,6 +124,25 @@ func (d *stream) embed() string {
 	return d.b.op("Gather", table, line)
 }
 
+// placed returns the embeddings of the canvases' ids plus those of their positions, a table [length,
+// Hidden].
+func (d *stream) placed(table string) string {
+	b, h := d.b, d.c.Config.Hidden
+	words, line := d.table()
+	return d.flat(b.op("Add", d.as(b.op("Gather", words, line), d.ids, h), b.op("Gather", table, d.places())), h)
+}
+
+// places returns the positions of the rows of input_ids, [B, L], or [1, L] if they are the same in all
+// canvases.
+func (d *stream) places() string {
+	if d.keeps {
+		return d.kept.asked
+	}
+	b := d.b
+	one := b.count("one_position", 1)
+	return b.op("Unsqueeze", b.op("Range", b.count("no_position", 0), b.op("Gather", b.op("Shape", d.ids), one), one), b.ints("first_axis", 0))
+}
+
 // once returns the rows from which block i computes queries, keys and values, which are the
 // distinct embeddings if these are shared, and a function that maps the results back to positions.
 func (d *stream) once(i int, x string) (string, func(string) string) {
@@ -175,30 +196,50 @@ func (d *stream) swap(x string, a, b int) string {
 	return d.b.node("", "Transpose", attrs{{"perm", []int{0, 1, 3, 2, 4}}}, d.b.op("Reshape", x, five))
 }
 
-// rotary rotates the heads of queries or keys [B, n, heads·HeadSize] by their positions.
-func (d *stream) rotary(x, at string, heads int) string {
-	if d.cos == "" {
-		d.rotaryTables()
+// gelu adds x·Φ(x), with Φ by the error function.
+func (d *stream) gelu(x string) string { return d.b.node(microsoft, "Gelu", nil, x) }
+
+// layerNorm adds a LayerNorm of rows, with a bias or without.
+func (d *stream) layerNorm(name, x string, bias bool) string {
+	part := func(p string) string {
+		v := vector(d.c, name+p)
+		return d.b.floats(name+p, v, len(v))
+	}
+	in := []string{x, part(".weight")}
+	if bias {
+		in = append(in, part(".bias"))
+	}
+	return d.b.node("", "LayerNormalization", attrs{{"axis", -1}, {"epsilon", float32(d.c.Config.Epsilon)}}, in...)
+}
+
+// rotary rotates the heads of queries or keys [B, n, heads·HeadSize] of a block by their positions.
+func (d *stream) rotary(block int, x, at string, heads int) string {
+	local := d.c.Config.Local.In[block]
+	if d.turns[local] == [2]string{} {
+		d.turns[local] = d.rotaryTables(block)
 	}
 	a := attrs{{"num_heads", heads}}
 	if size := d.c.Config.RotarySize(); size < d.c.Config.HeadSize() {
 		a = append(a, attrs{{"rotary_embedding_dim", size}}...)
 	}
-	return d.b.node(microsoft, "RotaryEmbedding", a, x, at, d.cos, d.sin)
+	return d.b.node(microsoft, "RotaryEmbedding", a, x, at, d.turns[local][0], d.turns[local][1])
 }
 
-// rotaryTables adds cos and sin of position·ω_j, which rotate pair (j, j + RotarySize/2) of a head.
+// rotaryTables adds cos and sin of position·ω_j in a block, which rotate pair (j, j + RotarySize/2) of a head.
 // Like upstream's tables, they are computed from float32 products.
-func (d *stream) rotaryTables() {
+func (d *stream) rotaryTables(block int) [2]string {
 	half := d.c.Config.RotarySize() / 2
 	cos := make([]float32, d.length*half)
 	sin := make([]float32, d.length*half)
-	for j, freq := range d.c.RotaryFrequencies() {
+	for j, freq := range d.c.RotaryFrequencies(block) {
 		for p := range d.length {
 			angle := float64(float32(p) * freq)
 			cos[p*half+j], sin[p*half+j] = float32(math.Cos(angle)), float32(math.Sin(angle))
 		}
 	}
-	d.cos = d.b.floats("rotary_cos", cos, d.length, half)
-	d.sin = d.b.floats("rotary_sin", sin, d.length, half)
+	of := ""
+	if d.c.Config.Local.In[block] {
+		of = "_local"
+	}
+	return [2]string{d.b.floats("rotary_cos"+of, cos, d.length, half), d.b.floats("rotary_sin"+of, sin, d.length, half)}
 }

@@ -27,7 +27,7 @@ func (s source) size() int64 { return 4 * int64(s.rows) * int64(s.cols) }
 // inPlace reports whether a runtime may read the matrix from the checkpoint's own file: its bits
 // are unchanged, at an address aligned for float32.
 func (s source) inPlace() bool {
-	return s.experts == nil && s.tensor.Path != "" && s.tensor.Dtype == checkpoint.F32 && s.scale == nil && s.tensor.Offset%4 == 0
+	return s.experts == nil && !s.tensor.Across && s.tensor.Path != "" && s.tensor.Dtype == checkpoint.F32 && s.scale == nil && s.tensor.Offset%4 == 0
 }
 
 // offset returns the offset of the matrix in the checkpoint's file.
