@@ -255,8 +255,8 @@ func TestRefusedByName(t *testing.T) {
 		"DUO": "uniform-state", "UDLM": "uniform-state", "DiffusionGemmaForBlockDiffusion": "uniform-state", "ILLaDAForCausalLM": "not supported yet",
 		"DreamReasonerModel": "block-causal",
 		"WeDLMForCausalLM":   "causal language model", "LlamaForCausalLM": "causal language model", "GPT2LMHeadModel": "causal language model",
-		"RobertaForMaskedLM":    "after the padding id",
-		"ModernBertForMaskedLM": "not supported yet", "SomethingElse": "not the config of a supported network",
+		"RobertaForMaskedLM": "after the padding id",
+		"AlbertForMaskedLM":  "not supported yet", "SomethingElse": "not the config of a supported network",
 	} {
 		for _, text := range []string{`{"architectures":["` + class + `"],"model_type":"llada","hidden_dim":4}`, `{"auto_map":{"AutoModelForCausalLM":"modeling.` + class + `"},"model_type":"Dream"}`} {
 			_, err := ParseConfig([]byte(text))
