@@ -2,7 +2,10 @@ package model
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"mdmgen/internal/reftest"
@@ -18,9 +21,12 @@ var moreFolders = map[string]struct {
 	limit float64
 }{"modernbert": {"99", 8.3e-5}, "diffugpt": {"97", 1.05e-5}, "diffullama": {"94", 8.8e-6}}
 
-// more opens one of them.
-func more(t *testing.T, name string, d graph.Dtype) heads {
+// another opens one of them, or another reference network.
+func another(t *testing.T, name string, d graph.Dtype) heads {
 	t.Helper()
+	if moreFolders[name].mask == "" {
+		return keeper(t, reftest.Checkpoint(t, name), Options{Dtype: d})
+	}
 	return keeper(t, reftest.Reference(t, "more", name), Options{Dtype: d, Override: map[string]string{"mask_id": moreFolders[name].mask}})
 }
 
@@ -29,7 +35,7 @@ func more(t *testing.T, name string, d graph.Dtype) heads {
 func TestMore(t *testing.T) {
 	t.Parallel()
 	for name, c := range moreFolders {
-		net := more(t, name, graph.Float32)
+		net := another(t, name, graph.Float32)
 		f := reftest.Must(checkpoint.OpenFile(filepath.Join(reftest.Reference(t, "more", name), "more-golden.safetensors")))(t)
 		defer f.Close()
 		worst, compared := 0.0, 0
@@ -60,4 +66,36 @@ func TestMore(t *testing.T) {
 			t.Errorf("%s: rows differ by %g", name, worst)
 		}
 	}
+}
+
+// TestBlocksByFact opens Qwen3's network as block-causal, because a fact says so: its rows are those of
+// SDAR's network with the same weights, and in one block those of attention both ways.
+func TestBlocksByFact(t *testing.T) {
+	t.Parallel()
+	sdar, dir := reftest.Checkpoint(t, "sdar"), t.TempDir()
+	reftest.OK(t, os.CopyFS(dir, os.DirFS(sdar)))
+	path := filepath.Join(dir, "config.json")
+	text := strings.NewReplacer("SDARForCausalLM", "A2DQwen3LMHeadModel", `"block_size": 4,`, "").Replace(string(reftest.Must(os.ReadFile(path))(t)))
+	reftest.OK(t, os.WriteFile(path, []byte(text), 0o600))
+	rows := func(dir string, o Options) []float32 {
+		net := keeper(t, dir, o)
+		ids := []int64{3, 90, 5, 90, 7, 90, 90, 1, 90, 11, 2, 90}
+		whole := rowsOf(t, net, ids, everywhere(12)...)
+		k := net.Keep(12)
+		call := samplers.Call{IDs: ids, Positions: everywhere(12), Counts: []int{12}, Kept: []samplers.Kept{k}}
+		reftest.Must(net.Logits(t.Context(), call))(t)
+		call.Compute, call.Positions, call.Counts = everywhere(12)[8:], everywhere(12)[8:], []int{4}
+		return append(whole, reftest.Must(net.Logits(t.Context(), call))(t)...)
+	}
+	blocks := func(n string) Options { return Options{Override: map[string]string{"block_size": n}} }
+	want, both := rows(sdar, Options{}), rows(dir, Options{})
+	for how, got := range map[string][]float32{"a fact": rows(dir, blocks("4")), "a known fact": rows(dir, Options{Known: map[string]string{"block_size": "4"}})} {
+		if !slices.Equal(got, want) {
+			t.Errorf("by %s rows differ by %g from SDAR's", how, apart(got, want))
+		}
+	}
+	if one := rows(dir, blocks("96")); !(apart(one, both) <= keptLimit) || !(apart(want, both) > 0.1) {
+		t.Errorf("one block differs from attention both ways by %g, and three by %g", apart(one, both), apart(want, both))
+	}
+	reftest.Fails(t, reftest.Err(Open(t.Context(), reftest.Data(t, "reference", "checkpoints", "dream-tied-fp16"), blocks("4"))), "block_size is 4, but the network has 0")
 }

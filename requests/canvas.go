@@ -107,6 +107,7 @@ func (l Layout) answer(messages []chat.Message) (c Canvas, err error) {
 	if err := l.clean(ids); err != nil {
 		return c, wrong("messages", err)
 	}
+	l.Facts.Frame = nil // The template writes all that stands around messages.
 	if l.Length == (Length{}) && l.MaxLength == 0 && !l.Facts.FixedLength {
 		l.Length.Fill = max(1, min(maxAnswer, l.Facts.Length-len(ids)))
 	}

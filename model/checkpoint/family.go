@@ -83,6 +83,10 @@ func IsGated(family string) bool {
 	return slices.ContainsFunc(families, func(f *Family) bool { return f.Name == family && f.Network == Gated })
 }
 
+// mayBlock reports whether a network of this kind, with attention both ways for all that its files say,
+// may have been trained in blocks.
+func (c Config) mayBlock() bool { return c.Network() == Gated && c.family().blocks }
+
 // Network returns the kind of the network.
 func (c Config) Network() Network { return c.family().Network }
 

@@ -13,6 +13,7 @@ var modernBERTFamily = Family{
 	Checked: "outputs of transformers on small random checkpoints",
 	classes: []string{"ModernBertForMaskedLM"},
 	parse:   parseModernBERT,
+	decoder: "confidence steps=128 block-length=32 temperature=0", // dLLM's for its chat models
 	pins: []pin{{"hidden_activation", `"gelu"`, true}, {"classifier_activation", `"gelu"`, true}, {"norm_bias", "false", true}, {"attention_bias", "false", true},
 		{"mlp_bias", "false", true}, {"classifier_bias", "false", true}, {"decoder_bias", "true", true}},
 	// The names of BERT's keys in published files are not read by the class.

@@ -39,7 +39,8 @@ type qwenForm struct {
 	// shift is whether position i predicts token i+1. The classes of A2D predict token i; those of
 	// causal language models, under which others publish, do not determine it.
 	shift Tristate
-	// blocks is the key of the size of blocks, "" if attention is both ways, and size its default.
+	// blocks is the key of the size of blocks, and size its default; "" if attention is both ways, for A2D
+	// unless a config or a fact says otherwise.
 	blocks string
 	size   int
 	// experts means that blocks have Qwen3-MoE's experts.
@@ -47,7 +48,7 @@ type qwenForm struct {
 }
 
 func qwenFamily(name, models, checked string, form qwenForm, classes ...string) Family {
-	return Family{Name: name, Models: models, Checked: checked, naming: qwenNaming, blocks: form.blocks != "", classes: classes, parse: form.parse,
+	return Family{Name: name, Models: models, Checked: checked, naming: qwenNaming, blocks: form.blocks != "" || form.shift == Unstated, classes: classes, parse: form.parse,
 		pins: []pin{{"hidden_act", `"silu"`, true}, {"use_sliding_window", "false", true}},
 		// Biases without tensors are missed by name, and windows count only with use_sliding_window.
 		ignored: []string{"attention_bias", "sliding_window", "max_window_layers", "fuse_cross_entropy", "ep_size", "conplemenrary_mask"}}
@@ -67,8 +68,8 @@ func (f qwenForm) parse(p probe) (Config, error) {
 	if err == nil && f.experts {
 		err = parseQwenMoE(p, &c)
 	}
-	if err == nil && f.blocks != "" {
-		c.BlockSize, err = p.blockSize(f.blocks, f.size)
+	if key := cmp.Or(f.blocks, p.blocks()); err == nil && key != "" {
+		c.BlockSize, err = p.blockSize(key, f.size)
 	}
 	return c, err
 }

@@ -59,7 +59,7 @@ func WriteRefused(w io.Writer) error {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", strings.Join(r.classes, "`, `"), r.why)
 	}
 	fmt.Fprintf(&b, "| `GPT2LMHeadModel`, `LlamaForCausalLM`, if no tensor's name has `%s` | %s |\n", denoiser, causal)
-	fmt.Fprintf(&b, "| one of Dream or Qwen, with `%s` above 1 | %s |\n", strings.Join(blockKeys, "`, `"), blockCausal)
+	fmt.Fprintf(&b, "| one of LLaDA or Dream, with `%s` above 1 | %s |\n", strings.Join(blockKeys, "`, `"), blockCausal)
 	b.WriteString("| SEDD's tree with a `graph.type` other than `absorb` | uniform-state diffusion, which has no mask |\n")
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 
 	"mdmgen/internal/plainfile"
@@ -15,20 +16,25 @@ import (
 
 // findWords reads BERT's vocabulary, of tokenizer.json or else of vocab.txt, if there is one: the
 // special tokens, which no text contains, the two around every text, and the id of MASK if no other
-// file has it.
+// file has it. The second of the two ends answers, too, if there is a chat template.
 func (c *Checkpoint) findWords() error {
-	if c.Config.Network() != Encoder {
+	if n := c.Config.Network(); n != Encoder && n != Modern {
 		return nil
 	}
 	var file struct {
 		Model struct{ Vocab map[string]int }
+		Added []addedToken `json:"added_tokens"`
 	}
 	name := "tokenizer.json"
 	text, err := plainfile.ReadFS(c.fsys, name, maxTokenizer)
 	if err == nil { // As package tokenize reads it.
 		err = plainjson.Plain(text, json.Unmarshal(text, &file))
 	}
-	ids := file.Model.Vocab
+	ids := make(map[string]int)
+	maps.Copy(ids, file.Model.Vocab)
+	for _, t := range file.Added {
+		ids[t.Content] = t.ID
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		name = wordlist.Name
 		if ids, err = wordlist.Read(c.fsys); errors.Is(err, fs.ErrNotExist) {
@@ -39,7 +45,7 @@ func (c *Checkpoint) findWords() error {
 		c.Config.MaskID = id
 	}
 	for token, id := range ids {
-		if wordlist.Special(token) && id != c.Config.MaskID && 0 <= id && id < c.Config.Columns {
+		if wordlist.Special(token) && (token != "[SEP]" || !c.chats()) && id != c.Config.MaskID && 0 <= id && id < c.Config.Columns {
 			c.special = append(c.special, id)
 		}
 	}
@@ -55,4 +61,15 @@ func (c *Checkpoint) findWords() error {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	return nil
+}
+
+// chats reports whether a chat template is among the files.
+func (c *Checkpoint) chats() bool {
+	var config struct {
+		Template any `json:"chat_template"`
+	}
+	text, _ := c.readSmall("tokenizer_config.json")
+	_ = plainjson.Unmarshal(text, &config) // Whoever needs it reports faults.
+	_, err := fs.Stat(c.fsys, "chat_template.jinja")
+	return err == nil || config.Template != nil
 }

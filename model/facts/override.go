@@ -54,11 +54,12 @@ func (f *Facts) Decode(data []byte) error {
 	return nil
 }
 
-// Tell returns f with the facts in known that the model's files do not state; keys and values have
+// Tell returns f with the facts in known that the model's files do not state, which the size of blocks
+// is where they state none; keys and values have
 // the form described at Apply.
 func (f Facts) Tell(known map[string]string) (Facts, error) {
 	for _, key := range slices.Sorted(maps.Keys(known)) {
-		if _, unstated := f.Unstated[key]; !unstated && key != "decoder" {
+		if _, unstated := f.Unstated[key]; !unstated && key != "decoder" && (key != "block_size" || f.BlockSize > 0) {
 			continue
 		}
 		var err error

@@ -40,6 +40,7 @@ const (
 
 	against = "the network against the authors' code on small random weights"
 	public  = "the network against a public implementation on small random weights"
+	twin    = "the network against SDAR's with the same small random weights"
 	stock   = "the network against transformers with attention both ways on small random weights"
 )
 
@@ -66,6 +67,8 @@ var known = []Known{
 	{"apple/DiffuCoder-7B-Instruct", "dream", 7_615_616_512, "", nil, shifted, public},
 	{"fredzzp/open-dcoder-0.5B", "qwen2", 494_032_768, "", map[string]string{"mask_id": "151665", "shift": "true"}, shifted, stock},
 	{"dllm-hub/Qwen3-0.6B-diffusion-mdlm-v0.1", "qwen3", 596_049_920, "", map[string]string{"shift": "false"}, works, stock},
+	{"dllm-hub/Qwen3-0.6B-diffusion-bd3lm-v0.1", "qwen3", 596_049_920, "", map[string]string{"block_size": "32", "shift": "false"}, byBlocks, twin},
+	{"dllm-hub/Qwen2.5-Coder-0.5B-Instruct-diffusion-bd3lm-v0.1", "qwen2", 494_032_768, "", map[string]string{"block_size": "32", "shift": "false"}, byBlocks, twin},
 	{"JetLM/SDAR-1.7B-Chat", "sdar", 0, "", map[string]string{"mask_id": "151669"}, byBlocks, against},
 	{"JetLM/SDAR-4B-Chat", "sdar", 0, "", map[string]string{"mask_id": "151669"}, byBlocks, against},
 	{"JetLM/SDAR-8B-Chat", "sdar", 0, "", map[string]string{"mask_id": "151669"}, byBlocks, against},
@@ -83,6 +86,13 @@ var known = []Known{
 	{"inclusionAI/LLaDA-MoE-7B-A1B-Instruct", "llada-moe", 0, "", map[string]string{"mask_id": "156895"}, works, against},
 	{"Efficient-Large-Model/Fast_dLLM_v2_1.5B", "fast-dllm-v2", 0, "", map[string]string{"mask_id": "151665"}, byBlocksShifted, against},
 	{"Efficient-Large-Model/Fast_dLLM_v2_7B", "fast-dllm-v2", 0, "", map[string]string{"mask_id": "151665"}, byBlocksShifted, against},
+	{"dllm-hub/ModernBERT-base-chat-v0.1", "modernbert", 149_655_232, "", map[string]string{"mask_id": "50284"}, works, against},
+	{"dllm-hub/ModernBERT-large-chat-v0.1", "modernbert", 395_881_664, "", map[string]string{"mask_id": "50284"}, works, against},
+	{"answerdotai/ModernBERT-base", "modernbert", 149_655_232, "", map[string]string{"mask_id": "50284"}, works, against},
+	{"answerdotai/ModernBERT-large", "modernbert", 395_881_664, "", map[string]string{"mask_id": "50284"}, works, against},
+	{"diffusionfamily/diffugpt-s", "diffugpt", 0, "", map[string]string{"mask_id": "50257"}, shifted, against},
+	{"diffusionfamily/diffugpt-m", "diffugpt", 0, "", map[string]string{"mask_id": "50257"}, shifted, against},
+	{"diffusionfamily/diffullama", "diffullama", 0, "", map[string]string{"mask_id": "32000"}, shifted, against},
 }
 
 // KnownList returns the known repositories.
