@@ -21,19 +21,29 @@ import (
 func layout(t testing.TB, length int) Layout {
 	t.Helper()
 	dir := t.TempDir()
-	vocabulary := make(map[string]int)
+	writeBytes(t, dir)
+	reftest.OK(t, os.WriteFile(filepath.Join(dir, "chat_template.jinja"), []byte("{% for m in messages %}{{ m.role[:1] + m.content }}{% endfor %}"), 0o644))
+	words := reftest.Must(tokenize.Open(t.Context(), dir))(t)
+	return Layout{Facts: model.Facts{Schema: facts.Schema, Columns: 257, MaskID: 256, Length: 12}, Length: Length{Total: length}, Words: WordsOf(words)}
+}
+
+// writeBytes writes a tokenizer with an id per byte, and special tokens after those.
+func writeBytes(t testing.TB, dir string, special ...string) {
+	t.Helper()
+	vocabulary, added := make(map[string]int), []map[string]any{}
 	for i, r := range byteRunes() {
 		vocabulary[string(r)] = i
 	}
+	for i, token := range special {
+		added = append(added, map[string]any{"id": 256 + i, "content": token, "single_word": false, "lstrip": false, "rstrip": false, "normalized": false, "special": true})
+	}
 	data := reftest.Must(json.Marshal(map[string]any{
+		"added_tokens":  added,
 		"pre_tokenizer": map[string]any{"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": false},
 		"decoder":       map[string]any{"type": "ByteLevel"},
 		"model":         map[string]any{"type": "BPE", "vocab": vocabulary, "merges": []string{}},
 	}))(t)
 	reftest.OK(t, os.WriteFile(filepath.Join(dir, "tokenizer.json"), data, 0o644))
-	reftest.OK(t, os.WriteFile(filepath.Join(dir, "chat_template.jinja"), []byte("{% for m in messages %}{{ m.role[:1] + m.content }}{% endfor %}"), 0o644))
-	words := reftest.Must(tokenize.Open(t.Context(), dir))(t)
-	return Layout{Facts: model.Facts{Schema: facts.Schema, Columns: 257, MaskID: 256, Length: 12}, Length: Length{Total: length}, Words: WordsOf(words)}
 }
 
 // byteRunes returns the characters by which byte-level tokenizers spell the bytes.
