@@ -276,7 +276,7 @@ func TestParameters(t *testing.T) {
 	want[small], want[medium] = 162_265_682, 405_191_762
 	small.Family = SEDD
 	want[small] = 169_627_218
-	for text, n := range map[string]int64{lladaText: 8_015_581_184, dreamText: 7_615_616_512, qwen2Text: 494_032_768, qwen3Text: 596_049_920, bertText: 109_514_298} {
+	for text, n := range map[string]int64{lladaText: 8_015_581_184, dreamText: 7_615_616_512, qwen2Text: 494_032_768, qwen3Text: 596_049_920, bertText: 109_514_298, modernText: 149_655_232} {
 		want[reftest.Must(ParseConfig([]byte(text)))(t)] = n
 	}
 	for c, n := range want {
@@ -289,7 +289,7 @@ func TestParameters(t *testing.T) {
 // FuzzConfig checks that accepted configs describe networks that can be built: within the limits,
 // heads that fit, a mask inside the vocabulary.
 func FuzzConfig(f *testing.F) {
-	for _, text := range []string{"", "{}", flatText, raddText, seddText, lladaText, dreamText, qwen2Text, qwen3Text, bertText, `{"architectures":["DreamModel"],"hidden_size":9223372036854775807}`,
+	for _, text := range []string{"", "{}", flatText, raddText, seddText, lladaText, dreamText, qwen2Text, qwen3Text, bertText, modernText, strings.Replace(modernText, `"num_hidden_layers":22`, `"num_hidden_layers":9e18`, 1), `{"architectures":["DreamModel"],"hidden_size":9223372036854775807}`,
 		strings.Replace(qwen3Text, "head_dim", "head_dim\":-9223372036854775808,\"x", 1), strings.Replace(lladaText, `"n_kv_heads":32`, `"n_kv_heads":0`, 1), strings.Replace(lladaText, "500000.0", "1e308", 1), `{"model":{}}`, `{"model":null}`, `{"model_type":3}`,
 		strings.Replace(flatText, `"vocab_size"`, `"vocab_size":9223372036854775807,"x"`, 1), strings.Replace(flatText, `"model_length"`, `"model_length":9e18,"x"`, 1),
 		strings.Replace(raddText, `"tokens"`, `"tokens":9223372036854775807,"x"`, 1), strings.Replace(seddText, `"length"`, `"length":-9223372036854775808,"x"`, 1)} {
