@@ -58,7 +58,7 @@
 //
 // A network consists of a stream, which builds the parts that all networks share (canvases, wanted
 // rows, bidirectional attention, rotary positions, heads), and layers: those of MDLM's transformer,
-// of LLaMA's with RMSNorm and a gated MLP, or of BERT's.
+// of LLaMA's with RMSNorm and a gated MLP, of GPT-2's, of BERT's, or of ModernBERT's.
 //
 // Only wanted rows leave the network, so the last block computes keys and values of all positions,
 // but queries and attention only at the wanted positions, and MLP and the head's product only at

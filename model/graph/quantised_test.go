@@ -175,6 +175,23 @@ func TestPacked(t *testing.T) {
 	}
 	large := whole(checkpointtest.Tensor("w", checkpoint.F32, []float32{1, 7e4}, 1, 2))
 	reftest.Fails(t, reftest.Err(wide(large).WriteTo(&bytes.Buffer{})), "", "70,000 is written as a float16")
+	// The same weights, stored as inputs by outputs.
+	turned := make([]float32, len(w))
+	for i, x := range w {
+		turned[i%in*out+i/in] = x
+	}
+	t2 := checkpointtest.Tensor("w", checkpoint.F32, turned, in, out)
+	t2.Across = true
+	part, across := m, whole(t2)
+	part.first, part.rows, across.first, across.rows = 1, out-2, 1, out-2
+	for _, pair := range [][2]source{{m, whole(t2)}, {part, across}} {
+		a, b := pair[0], pair[1]
+		for i, d := range [][2]data{{a, b}, {halves{a}, halves{b}}, {packed4{a, false}, packed4{b, false}}, {packed8{a}, packed8{b}}, {scales{a, 127, in, false}, scales{b, 127, in, false}}} {
+			if !bytes.Equal(written(d[0]), written(d[1])) {
+				t.Errorf("form %d of a matrix of inputs by outputs differs", i)
+			}
+		}
+	}
 }
 
 // TestWeightsThatDoNotFit checks that weights that a type cannot represent are rejected, in one

@@ -19,8 +19,14 @@ import (
 func TestFamilies(t *testing.T) {
 	reftest.Long(t)
 	t.Parallel()
-	for _, name := range []string{"mdlm", "mdlm-timecond", "radd", "sedd", "llada-gqa-bf16", "dream-tied-fp16", "qwen2", "bert"} {
-		net, err := model.Open(context.Background(), reftest.Data(t, "reference", "checkpoints", name), model.Options{Runtime: orttest.OneThread, Dtype: graph.Float32})
+	for _, name := range []string{"mdlm", "mdlm-timecond", "radd", "sedd", "llada-gqa-bf16", "dream-tied-fp16", "qwen2", "bert", "modernbert", "diffugpt"} {
+		o, dir := model.Options{Runtime: orttest.OneThread, Dtype: graph.Float32}, ""
+		if mask := map[string]string{"modernbert": "99", "diffugpt": "97"}[name]; mask != "" {
+			o.Override, dir = map[string]string{"mask_id": mask}, reftest.Reference(t, "more", name)
+		} else {
+			dir = reftest.Checkpoint(t, name)
+		}
+		net, err := model.Open(context.Background(), dir, o)
 		orttest.Opened(t, net, err)
 		canvas := slices.Repeat([]int{net.Spec().Mask}, min(net.Facts().Length, 16))
 		canvas[0], canvas[5] = 3, 1
