@@ -40,7 +40,7 @@ const (
 
 	against = "the network against the authors' code on small random weights"
 	public  = "the network against a public implementation on small random weights"
-	twin    = "the network against SDAR's with the same small random weights"
+	twin    = "the network against SDAR's on small random weights"
 	stock   = "the network against transformers with attention both ways on small random weights"
 )
 
