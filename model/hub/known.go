@@ -38,10 +38,10 @@ const (
 	// edits is the decoder of LLaDA2.1, whose config is that of LLaDA2.0.
 	edits = "llada2 threshold=0.7 editing-threshold=0.5 temperature=0"
 
-	against = "the network against the authors' code on small random weights"
-	public  = "the network against a public implementation on small random weights"
-	twin    = "the network against SDAR's on small random weights"
-	stock   = "the network against transformers with attention both ways on small random weights"
+	against = "against the authors' code on small random weights"
+	public  = "against a public implementation on small random weights"
+	twin    = "against SDAR's on small random weights"
+	stock   = "against transformers with attention both ways on small random weights"
 )
 
 // known are the repositories of the list. Open-dLLM's code adds the mask to a tokenizer of 151,665
