@@ -13,7 +13,7 @@ type Names struct {
 	Queries, Keys, Values string
 	QueryNorm, KeyNorm    string // "" if there are none
 	AttentionOut          string
-	Gate, Up, Down        string
+	Gate, Up, Down        string // Gate and Up may be one matrix; Gate is "" if nothing gates Up
 	FinalNorm, Head       string
 }
 

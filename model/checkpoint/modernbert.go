@@ -16,7 +16,7 @@ var modernBERTFamily = Family{
 	decoder: "confidence steps=128 block-length=32 temperature=0", // dLLM's for its chat models
 	pins: []pin{{"hidden_activation", `"gelu"`, true}, {"classifier_activation", `"gelu"`, true}, {"norm_bias", "false", true}, {"attention_bias", "false", true},
 		{"mlp_bias", "false", true}, {"classifier_bias", "false", true}, {"decoder_bias", "true", true}},
-	// The names of BERT's keys in published files are not read by the class.
+	// Published files have keys of BERT's, which the class does not read.
 	ignored: []string{"classifier_pooling", "sparse_pred*", "repad_logits_with_grad", "reference_compile", "layer_norm_eps", "position_embedding_type"},
 	naming: naming{
 		Network: Modern, embedding: "embeddings.tok_embeddings.weight", parts: []string{"embeddings", "layers", "final_norm", "head", "decoder"},
@@ -54,7 +54,7 @@ func parseModernBERT(p probe) (Config, error) {
 		if types == nil {
 			local.In[i] = every > 0 && i%every != 0
 		} else if i >= len(types) || types[i] != full && types[i] != near {
-			return c, fmt.Errorf("layer_types has %.200q: must be %s or %s, for each of %d layers", types, full, near, c.Blocks)
+			return c, fmt.Errorf("layer_types must be a list of %s or %s, for each of %d layers", full, near, c.Blocks)
 		} else {
 			local.In[i] = types[i] == near
 		}

@@ -45,7 +45,7 @@ func TestModernBERTConfig(t *testing.T) {
 	}
 	for changes, want := range map[string]string{
 		`{"arch|{"layer_types":["full_attention"],"arch`:                      "for each of 22 layers",
-		`{"arch|{"layer_types":["global"],"arch`:                              "must be full_attention or sliding_attention",
+		`{"arch|{"layer_types":["global"],"arch`:                              "must be a list of full_attention or sliding_attention",
 		bases + `|"rope_parameters":{"full_attention":{"rope_type":"yarn"}},`: "type \"yarn\" are not supported",
 		bases + `|"rope_parameters":{"rope_theta":5e4},`:                      "rope_parameters.rope_theta is",
 		`"norm_bias":false|"norm_bias":true`:                                  "norm_bias is true: only false is read",

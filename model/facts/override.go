@@ -54,9 +54,9 @@ func (f *Facts) Decode(data []byte) error {
 	return nil
 }
 
-// Tell returns f with the facts in known that the model's files do not state, which the size of blocks
-// is where they state none; keys and values have
-// the form described at Apply.
+// Tell returns f with the facts in known that the model's files do not state: those in Unstated, and a
+// size of blocks if the network has none, or decoder, which replaces the family's; keys and values have the
+// form described at Apply.
 func (f Facts) Tell(known map[string]string) (Facts, error) {
 	for _, key := range slices.Sorted(maps.Keys(known)) {
 		if _, unstated := f.Unstated[key]; !unstated && key != "decoder" && (key != "block_size" || f.BlockSize > 0) {

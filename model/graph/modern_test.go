@@ -12,32 +12,32 @@ import (
 )
 
 // TestReach checks that a position of a local layer depends on those at most half of local_attention
-// away, and on no other; in float16 too, and whether or not the graph's canvases are longer than that.
+// away, and on no other, in each layer.
 func TestReach(t *testing.T) {
 	const length = 16
 	for _, c := range []struct {
 		kinds, window string
+		options       Options
 		reach         int
 	}{
-		{`"sliding_attention"`, "6", 3},
-		{`"sliding_attention"`, "7", 3},
-		{`"sliding_attention"`, "1", 0},
-		{`"sliding_attention","sliding_attention"`, "4", 4},
-		{`"sliding_attention"`, "128", 15},
-		{`"sliding_attention","full_attention"`, "2", 15},
+		{`"sliding_attention"`, "6", Options{}, 3},
+		{`"sliding_attention"`, "7", Options{Dtype: Float16, Half: true}, 3},
+		{`"sliding_attention","sliding_attention"`, "5", Options{}, 4},
+		{`"sliding_attention"`, "128", Options{}, 15},
+		{`"sliding_attention","full_attention"`, "1", Options{}, 15},
 	} {
 		network := random(t, `{"architectures":["ModernBertForMaskedLM"],"vocab_size":30,"hidden_size":16,"num_attention_heads":2,"intermediate_size":12,"max_position_embeddings":16,"mask_token_id":29,
 			"num_hidden_layers":`+strconv.Itoa(strings.Count(c.kinds, "_"))+`,"layer_types":[`+c.kinds+`],"local_attention":`+c.window+`}`)
-		for _, o := range []Options{{}, {Dtype: Float16, Half: true}} {
-			s := built(t, network, o)
-			one := call{rows: 1, ids: make([]int64, length), positions: []int64{0}}
-			before := one.run(t, s)
-			for l := 1; l < length; l++ {
-				other := call{rows: 1, ids: make([]int64, length), positions: []int64{0}}
-				other.ids[l] = 7
-				if d := distance(t, other.run(t, s), before); (d > 0) != (l <= c.reach) {
-					t.Errorf("%s of %s, %s: position %d moves the row of position 0 by %g", c.kinds, c.window, o.Dtype, l, d)
-				}
+		all := call{rows: length, ids: make([]int64, length*length), positions: make([]int64, length)}
+		for l := range length {
+			all.ids[l*length+l] = 7 // Position 0 differs in no other canvas.
+		}
+		all.ids[0] = 0
+		rows := all.run(t, built(t, network, c.options))
+		columns := len(rows) / length
+		for l := 1; l < length; l++ {
+			if d := distance(t, rows[l*columns:(l+1)*columns], rows[:columns]); (d > 0) != (l <= c.reach) {
+				t.Errorf("%s of %s, %+v: position %d moves the row of position 0 by %g", c.kinds, c.window, c.options, l, d)
 			}
 		}
 	}
