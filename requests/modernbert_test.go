@@ -35,13 +35,13 @@ func TestModernBERTChat(t *testing.T) {
 		orttest.Opened(t, m, err)
 		return m, Layout{Facts: m.Facts(), Words: WordsOf(reftest.Must(tokenize.Open(t.Context(), dir))(t))}
 	}
-	m, l := opened()
+	m, _ := opened()
 	if f := m.Facts(); f.MaskID != mask || !slices.Equal(f.Frame, []int{cls, sep}) || !slices.Equal(f.Padding, []int{cls, sep, 258, 260, 261}) {
 		t.Errorf("facts are %+v", f)
 	}
 	reftest.OK(t, os.WriteFile(filepath.Join(dir, "tokenizer_config.json"), []byte(`{"sep_token":"[SEP]"}`), 0o644))
 	reftest.OK(t, os.WriteFile(filepath.Join(dir, "chat_template.jinja"), []byte(template), 0o644))
-	m, l = opened()
+	m, l := opened()
 	if f := m.Facts(); !slices.Equal(f.Frame, []int{cls, sep}) || !slices.Equal(f.Padding, []int{cls, 258, 260, 261}) {
 		t.Errorf("with a template facts are %+v", f)
 	}

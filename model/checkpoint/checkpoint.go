@@ -297,7 +297,7 @@ func (c *Checkpoint) Undigested() facts.Facts {
 // Fits says why the network is not what facts say of it, nil where it is.
 func (c *Checkpoint) Fits(f facts.Facts) error {
 	own := c.Undigested()
-	if own.Length = c.Config.Most(); f.BlockSize > 0 && (own.BlockSize > 0 || c.Config.mayBlock()) {
+	if own.Length = c.Config.Most(); f.BlockSize > 0 && (own.BlockSize > 0 || c.Config.Network() == Gated && c.Config.family().blocks) {
 		own.BlockSize = f.BlockSize // No weight depends on the size of blocks, and some files do not state it.
 	}
 	return f.Fits(own)

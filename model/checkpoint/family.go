@@ -35,7 +35,7 @@ type Family struct {
 	naming
 	// decoder is the Decoder of its facts.
 	decoder string
-	// blocks means that its config may contain the size of blocks.
+	// blocks means that its config may contain the size of blocks, or a fact give it to a [Gated] network.
 	blocks bool
 
 	// classes are the names of the classes in architectures or auto_map of a config.json of this
@@ -82,10 +82,6 @@ func (c Config) family() *Family {
 func IsGated(family string) bool {
 	return slices.ContainsFunc(families, func(f *Family) bool { return f.Name == family && f.Network == Gated })
 }
-
-// mayBlock reports whether a network of this kind, with attention both ways for all that its files say,
-// may have been trained in blocks.
-func (c Config) mayBlock() bool { return c.Network() == Gated && c.family().blocks }
 
 // Network returns the kind of the network.
 func (c Config) Network() Network { return c.family().Network }

@@ -88,10 +88,10 @@ func (c Config) extra() map[string]string {
 	return extra
 }
 
-// RotaryFrequencies returns ω_j = base^(−2j/RotarySize), j < RotarySize/2, of a block, in radians per position. For
-// a [DDiT] it returns the table saved with the weights, if any, which upstream loads with them in
-// whatever precision it has. Otherwise it computes the formula as upstream does, in float64 for a
-// [DDiT] and in float32 for others.
+// RotaryFrequencies returns ω_j = base^(−2j/RotarySize), j < RotarySize/2, of a block, in radians per
+// position. For a [DDiT] it returns the table saved with the weights, if any, which upstream loads with
+// them in whatever precision it has. Otherwise it computes the formula as upstream does, in float64 for
+// a [DDiT] and in float32 for others.
 func (c *Checkpoint) RotaryFrequencies(block int) []float32 {
 	if t, ok := c.tensors[rotaryTable]; ok && c.Config.Network() == DDiT {
 		v := make([]float32, t.Len())

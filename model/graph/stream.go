@@ -29,7 +29,7 @@ type stream struct {
 	length         int                  // the maximum of a canvas
 	blockSize      int                  // of blocks hidden from the rows before them, 0 for none
 	hidden         map[string][2]string // see unseen
-	turns          map[bool][2]string   // cos and sin, [length, RotarySize/2], of blocks that are local and of others
+	turns          map[bool][2]string   // cos and sin, [length, RotarySize/2], of local blocks and of others
 	// The embeddings of ids without repetition, and for each position the index of its own; empty
 	// if the first block computes each position separately.
 	distinct, inverse string
@@ -225,8 +225,8 @@ func (d *stream) rotary(block int, x, at string, heads int) string {
 	return d.b.node(microsoft, "RotaryEmbedding", a, x, at, d.turns[local][0], d.turns[local][1])
 }
 
-// rotaryTables adds cos and sin of position·ω_j in a block, which rotate pair (j, j + RotarySize/2) of a head.
-// Like upstream's tables, they are computed from float32 products.
+// rotaryTables adds cos and sin of position·ω_j in a block, which rotate pair (j, j + RotarySize/2) of a
+// head. Like upstream's tables, they are computed from float32 products.
 func (d *stream) rotaryTables(block int) [2]string {
 	half := d.c.Config.RotarySize() / 2
 	cos := make([]float32, d.length*half)

@@ -24,37 +24,34 @@ func (d *stream) unseen(layer int, of string, group int) (fresh, kept string) {
 		// Repeat each query for the heads that share its keys.
 		at = b.op("Add", b.op("Unsqueeze", at, b.ints("last_axis", -1)), b.ints("each_of_group", make([]int64, group)...))
 		queries := b.op("Reshape", at, b.ints("shape_queries", 0, 1, -1, 1))
-		masks := [2]string{hides(queries, b.op("Reshape", asked, b.ints("shape_keys", 0, 1, 1, -1)), false)}
+		mask := func(keys string, kept bool) string {
+			return b.op("Where", hides(queries, keys, kept), b.floats("hidden", []float32{float32(math.Inf(-1))}, 1), b.floats("seen", []float32{0}, 1))
+		}
+		masks := [2]string{mask(b.op("Reshape", asked, b.ints("shape_keys", 0, 1, 1, -1)), false)}
 		if d.keeps {
 			past := b.op("Range", b.count("no_position", 0), b.op("Gather", b.op("Shape", d.kept.stale), b.count("last_of_four", 3)), b.count("one_position", 1))
-			masks[1] = hides(queries, past, true)
+			masks[1] = mask(past, true)
 		}
 		d.hidden[name] = masks
 	}
 	return d.hidden[name][0], d.hidden[name][1]
 }
 
-// hide turns the scores that are hidden into a mask.
-func (d *stream) hide(those string) string {
-	b := d.b
-	return b.op("Where", those, b.floats("hidden", []float32{float32(math.Inf(-1))}, 1), b.floats("seen", []float32{0}, 1))
-}
-
-// later hides blocks of positions. In a noisy copy queries see only their own block, in the clean one
-// all blocks before that.
+// later returns whether keys are in blocks of positions that are hidden. In a noisy copy queries see
+// only their own block, in the clean one all blocks before that.
 func (d *stream) later(queries, keys string, kept bool) string {
 	b := d.b
 	queries, keys = d.blockOf(queries), d.blockOf(keys)
 	if kept {
-		return d.hide(b.op("Greater", keys, b.op("Sub", queries, d.kept.noisy)))
+		return b.op("Greater", keys, b.op("Sub", queries, d.kept.noisy))
 	}
-	return d.hide(b.op("Or", b.op("Greater", keys, queries), b.op("Less", keys, b.op("Mul", queries, d.kept.noisy))))
+	return b.op("Or", b.op("Greater", keys, queries), b.op("Less", keys, b.op("Mul", queries, d.kept.noisy)))
 }
 
-// distant hides positions that a local layer does not reach.
+// distant returns whether keys are at positions that a local layer does not reach.
 func (d *stream) distant(queries, keys string, _ bool) string {
 	b := d.b
-	return d.hide(b.op("Greater", b.op("Abs", b.op("Sub", queries, keys)), b.count("reach", d.c.Config.Local.Reach)))
+	return b.op("Greater", b.op("Abs", b.op("Sub", queries, keys)), b.count("reach", d.c.Config.Local.Reach))
 }
 
 // blockOf returns the blocks of positions.

@@ -94,7 +94,8 @@ func Open(dir string) (*Template, error) {
 // Digest returns "sha256:" and the hexadecimal hash of the template.
 func (t *Template) Digest() string { return fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(t.source))) }
 
-// End returns the text of the token that ends a sequence, as BERT names none [SEP]; "" if the tokenizer names none.
+// End returns the text of the token that ends a sequence, which for BERT is [SEP]; "" if the tokenizer
+// names none.
 func (t *Template) End() string { return cmp.Or(t.tokens["eos_token"], t.tokens["sep_token"]) }
 
 // object reads the fields of a JSON file in a folder, none if the file does not exist.
