@@ -38,42 +38,16 @@ const (
 	// edits is the decoder of LLaDA2.1, whose config is that of LLaDA2.0.
 	edits = "llada2 threshold=0.7 editing-threshold=0.5 temperature=0"
 
-	against = "against the authors' code on small random weights"
-	public  = "against a public implementation on small random weights"
-	twin    = "against SDAR's on small random weights"
-	stock   = "against transformers with attention both ways on small random weights"
+	small   = " on small random weights"
+	against = "against the authors' code" + small
+	public  = "against a public implementation" + small
+	twin    = "against SDAR's" + small
+	stock   = "against transformers with attention both ways" + small
 )
 
-// known are the repositories of the list. Open-dLLM's code adds the mask to a tokenizer of 151,665
+// known are the repositories of the list, those that most people run first. Open-dLLM's code adds the mask to a tokenizer of 151,665
 // tokens that has none; Fast-dLLM v2's mask is a default argument in its code.
 var known = []Known{
-	{"kuleshov-group/mdlm-owt", "mdlm", 169_627_218, gpt2, nil, works, against},
-	{"kuleshov-group/mdlm-no_flashattn-fp32-owt", "mdlm", 169_627_218, gpt2, nil, works, against},
-	{"kuleshov-group/mdlm-noeos-owt", "mdlm", 169_627_218, gpt2, nil, works, against},
-	{"JingyangOu/radd-lambda-dce", "radd", 162_265_682, gpt2, nil, works, against},
-	{"JingyangOu/radd-t-dce", "radd", 162_265_682, gpt2, nil, works, against},
-	{"JingyangOu/radd-lambda-dce-medium", "radd", 405_191_762, gpt2, nil, works, against},
-	{"louaaron/sedd-small", "sedd", 169_627_218, gpt2, nil, works, against},
-	{"louaaron/sedd-medium", "sedd", 424_477_010, gpt2, nil, works, against},
-	{"kuleshov-group/bd3lm-owt-block_size4", "bd3lm", 0, gpt2, nil, byBlocks, against},
-	{"kuleshov-group/bd3lm-owt-block_size8", "bd3lm", 0, gpt2, nil, byBlocks, against},
-	{"kuleshov-group/bd3lm-owt-block_size16", "bd3lm", 0, gpt2, nil, byBlocks, against},
-	{"GSAI-ML/LLaDA-8B-Base", "llada", 8_015_581_184, "", nil, works, public},
-	{"GSAI-ML/LLaDA-8B-Instruct", "llada", 8_015_581_184, "", nil, works, public},
-	{"GSAI-ML/LLaDA-1.5", "llada", 8_015_581_184, "", nil, works, public},
-	{"Dream-org/Dream-v0-Base-7B", "dream", 7_615_616_512, "", nil, shifted, public},
-	{"Dream-org/Dream-v0-Instruct-7B", "dream", 7_615_616_512, "", nil, shifted, public},
-	{"apple/DiffuCoder-7B-Base", "dream", 7_615_616_512, "", nil, shifted, public},
-	{"apple/DiffuCoder-7B-Instruct", "dream", 7_615_616_512, "", nil, shifted, public},
-	{"fredzzp/open-dcoder-0.5B", "qwen2", 494_032_768, "", map[string]string{"mask_id": "151665", "shift": "true"}, shifted, stock},
-	{"dllm-hub/Qwen3-0.6B-diffusion-mdlm-v0.1", "qwen3", 596_049_920, "", map[string]string{"shift": "false"}, works, stock},
-	{"dllm-hub/Qwen3-0.6B-diffusion-bd3lm-v0.1", "qwen3", 596_049_920, "", map[string]string{"block_size": "32", "shift": "false"}, byBlocks, twin},
-	{"dllm-hub/Qwen2.5-Coder-0.5B-Instruct-diffusion-bd3lm-v0.1", "qwen2", 494_032_768, "", map[string]string{"block_size": "32", "shift": "false"}, byBlocks, twin},
-	{"JetLM/SDAR-1.7B-Chat", "sdar", 0, "", map[string]string{"mask_id": "151669"}, byBlocks, against},
-	{"JetLM/SDAR-4B-Chat", "sdar", 0, "", map[string]string{"mask_id": "151669"}, byBlocks, against},
-	{"JetLM/SDAR-8B-Chat", "sdar", 0, "", map[string]string{"mask_id": "151669"}, byBlocks, against},
-	{"JetLM/SDAR-30B-A3B-Chat", "sdar-moe", 0, "", map[string]string{"mask_id": "151669"}, byBlocks, against},
-	{"JetLM/SDAR-30B-A3B-Sci", "sdar-moe", 0, "", map[string]string{"mask_id": "151669"}, byBlocks, against},
 	{"inclusionAI/LLaDA2.0-mini", "llada2", 16_255_643_392, "", map[string]string{"mask_id": "156895"}, byBlocks, against},
 	{"inclusionAI/LLaDA2.0-mini-CAP", "llada2", 16_255_643_392, "", map[string]string{"mask_id": "156895"}, byBlocks, against},
 	{"inclusionAI/LLaDA2.0-mini-preview", "llada2", 16_255_643_392, "", map[string]string{"mask_id": "156895"}, byBlocks, against},
@@ -84,15 +58,42 @@ var known = []Known{
 	{"inclusionAI/LLaDA2.1-flash", "llada2", 0, "", map[string]string{"mask_id": "156895", "decoder": edits}, byBlocks, against},
 	{"inclusionAI/LLaDA-MoE-7B-A1B-Base", "llada-moe", 0, "", map[string]string{"mask_id": "156895"}, works, against},
 	{"inclusionAI/LLaDA-MoE-7B-A1B-Instruct", "llada-moe", 0, "", map[string]string{"mask_id": "156895"}, works, against},
+	{"GSAI-ML/LLaDA-8B-Base", "llada", 8_015_581_184, "", nil, works, public},
+	{"GSAI-ML/LLaDA-8B-Instruct", "llada", 8_015_581_184, "", nil, works, public},
+	{"GSAI-ML/LLaDA-1.5", "llada", 8_015_581_184, "", nil, works, public},
+	{"Dream-org/Dream-v0-Base-7B", "dream", 7_615_616_512, "", nil, shifted, public},
+	{"Dream-org/Dream-v0-Instruct-7B", "dream", 7_615_616_512, "", nil, shifted, public},
+	{"apple/DiffuCoder-7B-Base", "dream", 7_615_616_512, "", nil, shifted, public},
+	{"apple/DiffuCoder-7B-Instruct", "dream", 7_615_616_512, "", nil, shifted, public},
+	{"JetLM/SDAR-30B-A3B-Chat", "sdar-moe", 0, "", map[string]string{"mask_id": "151669"}, byBlocks, against},
+	{"JetLM/SDAR-30B-A3B-Sci", "sdar-moe", 0, "", map[string]string{"mask_id": "151669"}, byBlocks, against},
+	{"JetLM/SDAR-1.7B-Chat", "sdar", 0, "", map[string]string{"mask_id": "151669"}, byBlocks, against},
+	{"JetLM/SDAR-4B-Chat", "sdar", 0, "", map[string]string{"mask_id": "151669"}, byBlocks, against},
+	{"JetLM/SDAR-8B-Chat", "sdar", 0, "", map[string]string{"mask_id": "151669"}, byBlocks, against},
 	{"Efficient-Large-Model/Fast_dLLM_v2_1.5B", "fast-dllm-v2", 0, "", map[string]string{"mask_id": "151665"}, byBlocksShifted, against},
 	{"Efficient-Large-Model/Fast_dLLM_v2_7B", "fast-dllm-v2", 0, "", map[string]string{"mask_id": "151665"}, byBlocksShifted, against},
+	{"dllm-hub/Qwen3-0.6B-diffusion-mdlm-v0.1", "qwen3", 596_049_920, "", map[string]string{"shift": "false"}, works, stock},
+	{"dllm-hub/Qwen3-0.6B-diffusion-bd3lm-v0.1", "qwen3", 596_049_920, "", map[string]string{"block_size": "32", "shift": "false"}, byBlocks, twin},
+	{"fredzzp/open-dcoder-0.5B", "qwen2", 494_032_768, "", map[string]string{"mask_id": "151665", "shift": "true"}, shifted, stock},
+	{"dllm-hub/Qwen2.5-Coder-0.5B-Instruct-diffusion-bd3lm-v0.1", "qwen2", 494_032_768, "", map[string]string{"block_size": "32", "shift": "false"}, byBlocks, twin},
 	{"dllm-hub/ModernBERT-base-chat-v0.1", "modernbert", 149_655_232, "", map[string]string{"mask_id": "50284"}, works, against},
 	{"dllm-hub/ModernBERT-large-chat-v0.1", "modernbert", 395_881_664, "", map[string]string{"mask_id": "50284"}, works, against},
 	{"answerdotai/ModernBERT-base", "modernbert", 149_655_232, "", map[string]string{"mask_id": "50284"}, works, against},
 	{"answerdotai/ModernBERT-large", "modernbert", 395_881_664, "", map[string]string{"mask_id": "50284"}, works, against},
+	{"diffusionfamily/diffullama", "diffullama", 0, "", map[string]string{"mask_id": "32000"}, shifted, against},
 	{"diffusionfamily/diffugpt-s", "diffugpt", 0, "", map[string]string{"mask_id": "50257"}, shifted, against},
 	{"diffusionfamily/diffugpt-m", "diffugpt", 0, "", map[string]string{"mask_id": "50257"}, shifted, against},
-	{"diffusionfamily/diffullama", "diffullama", 0, "", map[string]string{"mask_id": "32000"}, shifted, against},
+	{"kuleshov-group/mdlm-owt", "mdlm", 169_627_218, gpt2, nil, works, against},
+	{"kuleshov-group/mdlm-no_flashattn-fp32-owt", "mdlm", 169_627_218, gpt2, nil, works, against},
+	{"kuleshov-group/mdlm-noeos-owt", "mdlm", 169_627_218, gpt2, nil, works, against},
+	{"kuleshov-group/bd3lm-owt-block_size4", "bd3lm", 0, gpt2, nil, byBlocks, against},
+	{"kuleshov-group/bd3lm-owt-block_size8", "bd3lm", 0, gpt2, nil, byBlocks, against},
+	{"kuleshov-group/bd3lm-owt-block_size16", "bd3lm", 0, gpt2, nil, byBlocks, against},
+	{"JingyangOu/radd-lambda-dce", "radd", 162_265_682, gpt2, nil, works, against},
+	{"JingyangOu/radd-t-dce", "radd", 162_265_682, gpt2, nil, works, against},
+	{"JingyangOu/radd-lambda-dce-medium", "radd", 405_191_762, gpt2, nil, works, against},
+	{"louaaron/sedd-small", "sedd", 169_627_218, gpt2, nil, works, against},
+	{"louaaron/sedd-medium", "sedd", 424_477_010, gpt2, nil, works, against},
 }
 
 // KnownList returns the known repositories.
@@ -144,11 +145,20 @@ func FactsOf(repo string) map[string]string {
 	return nil
 }
 
-// WriteKnown writes the list as a Markdown table, for the docs.
+// WriteKnown writes the list as a Markdown table, for the docs. Repositories of which all is the same
+// share a row.
 func WriteKnown(w io.Writer) error {
 	var b strings.Builder
-	b.WriteString("| name | family | parameters | tokenizer | what works | checked how |\n| --- | --- | ---: | --- | --- | --- |\n")
-	for _, k := range known {
+	b.WriteString("| names | family | parameters | tokenizer | what works | checked on small random weights |\n| --- | --- | ---: | --- | --- | --- |\n")
+	names := ""
+	for i, k := range known {
+		if names += "`" + k.Repo + "`"; i+1 < len(known) {
+			next := known[i+1]
+			if next.Repo, next.Facts = k.Repo, k.Facts; fmt.Sprint(next) == fmt.Sprint(k) {
+				names += ", "
+				continue
+			}
+		}
 		tokenizer := "its own"
 		if k.Tokenizer != "" {
 			tokenizer = "`" + k.Tokenizer + "`"
@@ -157,7 +167,8 @@ func WriteKnown(w io.Writer) error {
 		if k.Parameters > 0 {
 			parameters = fmt.Sprintf("%.1f M", float64(k.Parameters)/1e6)
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s |\n", k.Repo, k.Family, parameters, tokenizer, k.Works, k.Checked)
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", names, k.Family, parameters, tokenizer, k.Works, strings.TrimSuffix(k.Checked, small))
+		names = ""
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
