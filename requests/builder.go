@@ -26,6 +26,9 @@ type Config struct {
 	N        int
 	Options  catalog.Options
 	Patterns []Pattern
+	// Fit, if not nil, completes the options of a sampler by what is known of the network: the
+	// interactions of spread, and the cache auto on a canvas, which is nil for requests of any length.
+	Fit func(ctx context.Context, o *catalog.Options, canvas []int) error
 	// Gaps are the named gaps for Patterns, if all requests have the same.
 	Gaps map[string]Gap
 	// MaxN is the maximum number of samples of a request in JSON; 0 is [MaxSamples].
@@ -60,7 +63,14 @@ func New(ctx context.Context, c Config) (*Builder, error) {
 	if b.Options, err = b.matched(ctx, c.Patterns, c.Gaps, c.Options); err != nil {
 		return nil, cmp.Or(ctx.Err(), err)
 	}
-	if b.sampler, err = catalog.New(b.Options, c.Network.Spec()); err != nil {
+	if err := b.fit(ctx, &b.Options, nil); err != nil {
+		return nil, err
+	}
+	o := b.Options
+	if b.fitsCaches() {
+		o.Cache, o.CacheCost = "", 0 // Each canvas has its own.
+	}
+	if b.sampler, err = catalog.New(o, c.Network.Spec()); err != nil {
 		return nil, wrong("", err)
 	}
 	b.Record.Settings, b.Record.Head = b.sampler.Settings(), b.sampler.Head(c.Network)
@@ -69,6 +79,16 @@ func New(ctx context.Context, c Config) (*Builder, error) {
 		b.Record.Threads = d.Origin().Threads
 	}
 	return b, nil
+}
+
+// fitsCaches reports whether the cache of a request without settings depends on its canvas.
+func (b *Builder) fitsCaches() bool { return b.Fit != nil && b.Options.Cache == "auto" }
+
+func (b *Builder) fit(ctx context.Context, o *catalog.Options, canvas []int) error {
+	if b.Fit == nil {
+		return nil
+	}
+	return b.Fit(ctx, o, canvas)
 }
 
 // Sampler returns the sampler of requests without settings.
@@ -103,7 +123,7 @@ func (b *Builder) Job(ctx context.Context, r Request) (j Job, err error) {
 			return j, err
 		}
 	}
-	if j.Own = r.Options.Sampler != "" || r.Set != nil || matches || base.Sampler != b.Options.Sampler; j.Own {
+	if j.Own = r.Options.Sampler != "" || r.Set != nil || matches || base.Sampler != b.Options.Sampler || b.fitsCaches(); j.Own {
 		patterns := r.Patterns
 		if patterns == nil {
 			patterns = b.Patterns
@@ -116,6 +136,9 @@ func (b *Builder) Job(ctx context.Context, r Request) (j Job, err error) {
 			if o, err = b.matched(ctx, patterns, j.Gaps, o); err != nil {
 				return j, cmp.Or(ctx.Err(), err)
 			}
+		}
+		if err := b.fit(ctx, &o, j.Tokens); err != nil {
+			return j, err
 		}
 		if j.Sampler, err = catalog.New(o, b.Network.Spec()); err != nil {
 			return j, wrong("", err)

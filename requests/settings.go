@@ -38,7 +38,7 @@ type Settings struct {
 	// into prompts.
 	Chat         string `json:"chat,omitempty"`
 	ChatTemplate string `json:"chat_template,omitempty"`
-	// Profile is "sha256:…" of the file of the sampler's profile.
+	// Profile is "sha256:…" of the interactions by which spread chose, "" for assumed ones.
 	Profile string `json:"profile,omitempty"`
 	// Groups describes the groups of spread.
 	Groups *Groups `json:"groups,omitempty"`

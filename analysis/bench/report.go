@@ -38,7 +38,7 @@ type RunSettings struct {
 	Prefix      string  `json:"prefix,omitempty"`
 	// Calls are the numbers of calls for which steps were chosen.
 	Calls []int `json:"calls,omitempty"`
-	// Profile is the digest "sha256:…" of the file with the profile's grid and sizes.
+	// Profile is "sha256:…" of spread's interactions.
 	Profile string `json:"profile,omitempty"`
 	// Quality configures the measurements of samples and laws, nil for none.
 	Quality *QualitySettings `json:"quality,omitempty"`

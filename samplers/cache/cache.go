@@ -55,7 +55,10 @@ type Settings struct {
 	Planned bool
 }
 
-// Auto is the window for models without a known best one.
+// Cost is the greatest cost of a cache chosen for auto, in nats per token.
+const Cost = 0.001
+
+// Auto is the window where nobody chooses one.
 var Auto = Settings{Kind: Window, W: 8, Refresh: 64}
 
 // Option describes the option.

@@ -41,6 +41,9 @@ type Options struct {
 	// with kept keys and values that are compared with full rows; 0 is none.
 	Cache string  `json:"cache,omitempty"`
 	Audit float64 `json:"audit,omitempty"`
+	// CacheCost is the KL, in nats per token, that a cache chosen by the caller for auto may cost; 0 is
+	// [cache.Cost]. This package takes auto as it is.
+	CacheCost float64 `json:"cache_cost,omitempty"`
 	// By selects how tokens are drawn; "" is inverse, or gumbel with Lookahead.
 	By draw.By `json:"draw"`
 	Draw

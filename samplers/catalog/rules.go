@@ -68,6 +68,7 @@ var rules = []rule{
 		return unless(x.BlockLength > 0 || x.Unconditional == "prompt", "without block-length")
 	}},
 	{names: "unconditional keep-tokens negative-tokens", beside: func(x *asked) string { return unless(x.guided(), "without guidance") }},
+	{names: "cache-cost", beside: func(x *asked) string { return unless(x.Cache == "auto", "without cache auto") }},
 	// Corrections draw from the rows as they are.
 	{names: "correct", beside: func(x *asked) string { return unless(x.Columns == "", "columns") }},
 	{names: "correct", beside: func(x *asked) string { return unless(x.NucleusP == 0, "nucleus-p") }},

@@ -21,7 +21,7 @@ type Descriptor struct {
 
 // layerFlags lists the options of all samplers: those of draws and of layers.
 var layerFlags = []string{"draw", "temperature", "top-k", "top-p", "suppress-tokens", "block-length", "prompt-length", "stop", "correct",
-	"guidance", "unconditional", "keep-tokens", "negative-tokens", "bad-words-ids", "min-length", "max-length", "cache"}
+	"guidance", "unconditional", "keep-tokens", "negative-tokens", "bad-words-ids", "min-length", "max-length", "cache", "cache-cost"}
 
 // descriptors lists all samplers, the default first.
 var descriptors = withLayers([]Descriptor{

@@ -21,7 +21,7 @@ func (r *benching) readSettings() {
 	}
 	r.settings = bench.RunSettings{
 		Sequences: r.n, Repetitions: r.repeat, Warmup: r.warmup, Calls: r.calls, Seed: r.chunks.SeedOf(Schema, r.sampler.Seed, setup.SeedOr(r.sampler.Seed)),
-		MaxSeconds: r.maxTime.Seconds(), Confidence: r.confidence, Prefix: r.prefix, Profile: r.sampler.Profile.Digest(),
+		MaxSeconds: r.maxTime.Seconds(), Confidence: r.confidence, Prefix: r.prefix,
 	}
 }
 
@@ -58,6 +58,12 @@ func (r *benching) open(settings []bench.Setting) error {
 	if err := setup.Fit(r.words, r.facts); err != nil {
 		return err
 	}
+	for i := range settings { // before their calls are counted
+		if err := r.sampler.Fit(ctx, r.streams, r.models[settings[i].Threads], &settings[i].Options, nil); err != nil {
+			return r.late(ctx, err)
+		}
+	}
+	r.settings.Profile = r.sampler.Profile.Digest()
 	if settings, err = r.atCalls(settings); err != nil {
 		return err
 	}
@@ -66,8 +72,8 @@ func (r *benching) open(settings []bench.Setting) error {
 		if err != nil {
 			return err
 		}
-		if s.Options.Cache == "auto" {
-			s.Options.Cache = setup.FoundWindow(r.models[s.Threads])
+		if err := r.sampler.Fit(ctx, r.streams, r.models[s.Threads], &s.Options, ids); err != nil {
+			return r.late(ctx, err)
 		}
 		cell, err := bench.NewCell(s, r.models[s.Threads], ids, min(setup.BatchOf(r.facts), r.settings.Sequences))
 		if err == nil {

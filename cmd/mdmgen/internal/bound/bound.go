@@ -60,7 +60,7 @@ type settings struct {
 	Frame      string  `json:"frame,omitempty"`
 	Tail       string  `json:"tail,omitempty"`
 	Batch      int     `json:"batch,omitempty"`
-	// Text is "sha256:…" of the windows' ids, Profile of the file of spread's interactions.
+	// Text is "sha256:…" of the windows' ids, Profile of spread's interactions.
 	Text    string `json:"text,omitempty"`
 	Profile string `json:"profile,omitempty"`
 	// Reference is --reference, ReferenceDigest the digest of its model.
@@ -102,7 +102,7 @@ func run(ctx context.Context, s kit.Streams, o *options) (err error) {
 	if o.world() && !r.planOnly && r.q0 == "" {
 		return r.onWorld()
 	}
-	cases, err := r.readCases(samplers.Spec{})
+	cases, err := r.readCases(samplers.Spec{}, nil)
 	if err != nil {
 		return err // Report this before opening the model. The effects of its noise are checked below.
 	}
@@ -121,7 +121,7 @@ func run(ctx context.Context, s kit.Streams, o *options) (err error) {
 		return err
 	}
 	defer kit.Closing(m, &err)
-	if cases, err = r.readCases(m.Spec()); err != nil {
+	if cases, err = r.readCases(m.Spec(), m); err != nil {
 		return err
 	}
 	r.compare(cases)
@@ -136,7 +136,7 @@ func run(ctx context.Context, s kit.Streams, o *options) (err error) {
 func (r *bounding) onWorld() error {
 	r.settings = settings{}
 	if slices.ContainsFunc(caseFlags(), r.all.Given) {
-		cases, err := r.readCases(samplers.Spec{InfiniteSigma: true})
+		cases, err := r.readCases(samplers.Spec{InfiniteSigma: true}, nil)
 		if err != nil {
 			return err
 		}

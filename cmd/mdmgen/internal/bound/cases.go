@@ -11,14 +11,15 @@ import (
 	"mdmgen/analysis/likelihood"
 	"mdmgen/internal/exit"
 	"mdmgen/internal/fault"
+	"mdmgen/model"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/spread"
 )
 
 // readCases reads the flags that choose samplers. A flag applies to the samplers that use it; at
-// least one must.
-func (r *bounding) readCases(cond samplers.Spec) ([]bound.Case, error) {
+// least one must. m is nil before the model is open.
+func (r *bounding) readCases(cond samplers.Spec, m model.Model) ([]bound.Case, error) {
 	numbers, err := bench.Ints(r.steps, 1, 1<<20)
 	if err != nil {
 		return nil, exit.Usagef("--steps: %s", fault.Plain(err))
@@ -46,6 +47,11 @@ func (r *bounding) readCases(cond samplers.Spec) ([]bound.Case, error) {
 	for _, set := range settings {
 		if err := r.sampler.Profile.Use(r.ctx, r.all, &set.Options); err != nil {
 			return nil, err
+		}
+		if m != nil {
+			if err := r.sampler.Profile.For(r.ctx, r.streams, m, &set.Options); err != nil {
+				return nil, err
+			}
 		}
 		s, err := catalog.New(set.Options, cond)
 		if err != nil {

@@ -13,6 +13,7 @@ import (
 	"mdmgen/model"
 	"mdmgen/model/facts"
 	"mdmgen/requests"
+	"mdmgen/samplers/catalog"
 	"mdmgen/tokenize"
 
 	"github.com/urfave/cli/v2"
@@ -173,9 +174,10 @@ func (g *generation) prepare() error {
 		}
 	}
 	opts.Audit = g.audit
-	setup.Auto(g.streams, g.network, &opts)
-	g.sampler.Profile.Kept(g.ctx, g.streams, g.network, &opts)
-	g.builder, err = requests.New(g.ctx, requests.Config{Network: g.network, Words: g.texts, Length: g.Length, N: g.n, Options: opts, Patterns: g.patterns, Gaps: gaps})
+	g.builder, err = requests.New(g.ctx, requests.Config{Network: g.network, Words: g.texts, Length: g.Length, N: g.n, Options: opts, Patterns: g.patterns, Gaps: gaps,
+		Fit: func(ctx context.Context, o *catalog.Options, canvas []int) error {
+			return g.sampler.Fit(ctx, g.streams, g.network, o, canvas)
+		}})
 	if err != nil {
 		return g.wrong(0, err)
 	}
@@ -185,11 +187,12 @@ func (g *generation) prepare() error {
 	s := g.builder.Record
 	s.N, s.Batch, s.Length, s.Seed, s.Device = g.n, g.batch(), g.Total, setup.SeedOr(g.sampler.Seed), g.model.DeviceOf(g.facts)
 	if g.input == "" {
+		s.Settings, g.jobs[0].Own = g.jobs[0].Sampler.Settings(), false
 		s.Length = len(g.jobs[0].Inside(g.jobs[0].Tokens))
 	}
 	s.Prefix, s.Suffix, s.Infill, s.Chat, s.Input = g.prefix, g.suffix, g.infill, g.chat, g.input
 	s.Negative, s.BadWords, s.MatchLaw, s.ChatTemplate = g.negative, g.badWords, g.matchLaw(), g.texts.Template()
-	s.Profile, s.Groups, s.Audit, s.Facts, s.Sidecar = g.sampler.Profile.Digest(), g.grouping(opts), g.audit, g.model.Facts, g.model.Sidecar
+	s.Profile, s.Groups, s.Audit, s.Facts, s.Sidecar = g.sampler.Profile.Digest(), g.grouping(g.builder.Options), g.audit, g.model.Facts, g.model.Sidecar
 	g.settings = s
 	return nil
 }

@@ -1,19 +1,15 @@
 package schedule
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"slices"
 
 	"mdmgen/analysis/bench"
-	"mdmgen/analysis/estimate"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/internal/exit"
 	"mdmgen/internal/fault"
 	"mdmgen/model"
-	"mdmgen/samplers/cache"
 	"mdmgen/samplers/catalog"
 )
 
@@ -22,11 +18,8 @@ const windowsSchema = "mdmgen.windows/1"
 
 // windowsMeaning explains the measurement.
 const windowsMeaning = "The KL of rows with cached keys and values from full rows is in nats per token, measured on texts of First-Hitting. " +
-	"A window meets the target if the KL plus three standard errors does. Windows are tried on the same texts, from the cheapest to the first that meets the target: " +
-	"no confidence is claimed for the choice. `mdmgen generate --cache … --audit 1` with another seed measures it anew."
-
-// windowTexts is the number of texts on which a window is measured, windowSeed their default seed.
-const windowTexts, windowSeed = 4, 1
+	"A cache is within the target if the upper end of its interval is. Those tried halve a list from the cheapest to the dearest, and all intervals hold together with a confidence of 0.95, whichever is chosen. " +
+	"One far above the target is given up after few texts. `mdmgen generate --cache … --audit 1` with another seed measures it anew."
 
 // Windows is the JSON output of schedule --cache.
 type Windows struct {
@@ -35,81 +28,42 @@ type Windows struct {
 	Meaning    string         `json:"meaning"`
 	Target     float64        `json:"target_kl_per_token"`
 	Positions  int            `json:"positions"`
-	// Tried lists windows from the cheapest on; the last is within the target.
-	Tried   []Tried `json:"tried"`
-	Command string  `json:"command"`
+	// Tried lists caches in the order in which they were measured. The last that is within the target
+	// computes the fewest positions.
+	Tried   []bench.Tried `json:"tried"`
+	Command string        `json:"command"`
 }
 
-// Tried is a window with the number of positions computed per token and its loss.
-type Tried struct {
-	Cache    string            `json:"cache"`
-	Computed float64           `json:"positions_per_token"`
-	KL       estimate.Estimate `json:"kl_per_token"`
-}
-
-// candidates returns the windows for a canvas of d positions, from the cheapest on.
-func candidates(d int) (out []Tried) {
-	for _, w := range []int{0, 1, 2, 4, 8, 16} {
-		size := 2 * (2*w + 1)
-		for _, refresh := range []int{8, 16, 32, 64} {
-			full := (d-1)/refresh + 1
-			if size < d && full < d {
-				how := cache.Settings{Kind: cache.Window, W: w, Refresh: refresh}
-				out = append(out, Tried{Cache: how.String(), Computed: float64(full*d+(d-full)*size) / float64(d)})
-			}
-			if full == 1 {
-				break // Longer ones are equivalent.
-			}
-		}
-	}
-	slices.SortStableFunc(out, func(a, b Tried) int { return cmp.Compare(a.Computed, b.Computed) })
-	return out
-}
-
-// windows finds the cheapest window within a target, and keeps it for the model.
+// windows finds the cheapest cache within a target, and keeps it for the model.
 func (o *options) windows(ctx context.Context, s kit.Streams) error {
 	if o.format == "svg" {
 		return exit.Usagef("--format svg: draws interactions: leave --cache out")
 	}
-	seed := uint64(windowSeed)
+	seed := uint64(setup.CacheSeed)
 	if o.seed != nil {
 		seed = *o.seed
 	}
 	return o.onCanvas(ctx, s, func(out *kit.Output, m model.Model, canvas []int) error {
-		r := Windows{Schema: windowsSchema, Provenance: kit.NewProvenance(m, nil), Meaning: windowsMeaning, Target: o.klPerToken, Positions: len(canvas)}
-		for _, t := range candidates(len(canvas)) {
-			cell, err := bench.NewCell(bench.Setting{Options: catalog.Options{Sampler: "fhs", Cache: t.Cache}}, m, m.Facts().Framed(canvas), windowTexts)
-			if err != nil {
-				return o.all.Refuse("schedule", err)
-			}
-			q, _, err := bench.AuditQuality(ctx, &cell, bench.AuditConfig{Texts: windowTexts, Seed: seed, Confidence: estimate.DefaultConfidence, KeepBytes: setup.KeepBytes(0)})
-			if err != nil {
-				return fmt.Errorf("schedule: %w", fault.WithoutName(err))
-			}
-			t.KL = q.Metrics[0].Value
-			if r.Tried = append(r.Tried, t); t.KL.Mean > 0 && t.KL.Mean+3*t.KL.SE > o.klPerToken {
-				continue
-			}
-			if file, err := setup.KeepWindow(ctx, setup.Window{Cache: t.Cache, KL: t.KL, Positions: len(canvas), Provenance: r.Provenance}); err != nil {
-				s.Notice("not kept: " + err.Error())
-			} else {
-				s.Notice("kept as " + file)
-			}
-			r.Command = o.generating(len(canvas), "--cache "+t.Cache)
-			break
+		found, file, err := setup.FindCache(ctx, s, m, catalog.Options{CacheCost: o.klPerToken}, len(canvas), seed, true)
+		if err != nil {
+			return fmt.Errorf("schedule: %w", fault.WithoutName(err))
 		}
-		if r.Command == "" {
-			return fmt.Errorf("schedule: no window loses at most %g nats per token on %d positions: give a greater --target-kl-per-token, or a longer canvas", o.klPerToken, len(canvas))
+		if found.Found.Cache == "" {
+			return fmt.Errorf("schedule: no cache costs at most %g nats per token on %d positions: give a greater --target-kl-per-token, or a longer canvas", o.klPerToken, found.Positions)
 		}
+		if file != "" {
+			s.Notice("kept as " + file)
+		}
+		r := Windows{Schema: windowsSchema, Provenance: kit.NewProvenance(m, nil), Meaning: windowsMeaning, Target: o.klPerToken, Positions: found.Positions, Tried: found.Tried, Command: o.generating(len(canvas), "--cache "+found.Found.Cache)}
 		return kit.PrintLine(out, o.format, r, r.text())
 	})
 }
 
 func (r *Windows) text() string {
 	t := kit.NewTable(true)
-	fmt.Fprintf(t, "cache\tpositions per token\tKL, nats per token\t\n")
+	fmt.Fprintf(t, "cache\tpositions per token\tKL, nats per token\tat most\t\n")
 	for _, w := range r.Tried {
-		fmt.Fprintf(t, "%s\t%.1f\t%s\t\n", w.Cache, w.Computed, w.KL)
+		fmt.Fprintf(t, "%s\t%.1f\t%s\t%.2g\t\n", w.Cache, w.Computed, w.KL, w.KL.Hi)
 	}
-	return t.String() + fmt.Sprintf("\nto use it, as --cache auto does from now on:\n  %s\n\n%s", r.Command, kit.Wrap(r.Meaning, kit.Width, ""))
+	return t.String() + fmt.Sprintf("\nto use it, as --cache auto with --cache-cost %v does from now on:\n  %s\n\n%s", r.Target, r.Command, kit.Wrap(r.Meaning, kit.Width, ""))
 }

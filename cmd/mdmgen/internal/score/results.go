@@ -129,7 +129,7 @@ type settings struct {
 	// Head is what the network returned for a position, "" for a table.
 	Head   samplers.Head `json:"head,omitempty"`
 	Device string        `json:"device"`
-	// Text is "sha256:…" of the windows' ids, Profile of the file of spread's interactions.
+	// Text is "sha256:…" of the windows' ids, Profile of spread's interactions.
 	Text    string `json:"text"`
 	Profile string `json:"profile,omitempty"`
 }

@@ -43,6 +43,9 @@ func (r *scoring) prepare() (err error) {
 	if err != nil {
 		return err
 	}
+	if err := r.sampler.Profile.For(r.ctx, r.streams, r.network, &o); err != nil {
+		return err
+	}
 	of := likelihood.Options{Batch: r.sampler.Batch, Draw: o.Draw, Blocks: true}
 	if r.protocol == likelihood.LLaDA {
 		of.AllColumns, of.Guidance = true, o.Guidance

@@ -127,7 +127,12 @@ func run(ctx context.Context, s kit.Streams, o *options) (err error) {
 	if err != nil {
 		return err
 	}
-	setup.Auto(s, m, &settings)
+	if settings.Interactions, err = o.sampler.Profile.Of(ctx, s, m); err != nil { // Any request may ask for spread.
+		return err
+	}
+	if err := o.sampler.Fit(ctx, s, m, &settings, make([]int, m.Facts().Length)); err != nil {
+		return err
+	}
 	made, batch := kit.NewProvenance(m, words), cmp.Or(o.sampler.Batch, setup.BatchOf(m.Facts()))
 	server, err := serve.New(ctx, serve.Config{
 		Model: m, Words: words, Options: settings, Name: made.Model.Reference, Fingerprint: fingerprint(made), Provenance: made,

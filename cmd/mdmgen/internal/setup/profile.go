@@ -8,33 +8,31 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
+	"time"
 
-	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/interaction"
+	"mdmgen/builtin"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/cachedir"
 	"mdmgen/internal/exit"
 	"mdmgen/internal/fault"
 	"mdmgen/internal/plainfile"
-	"mdmgen/internal/sysinfo"
 	"mdmgen/model"
-	"mdmgen/samplers/cache"
+	"mdmgen/model/facts"
 	"mdmgen/samplers/catalog"
-
-	"github.com/dustin/go-humanize"
+	"mdmgen/samplers/spread"
 )
 
-// Profile holds the file of --profile, which is read once.
+// Profile holds the interactions by which spread chooses its groups: of the file of --profile, or the
+// network's.
 type Profile struct {
-	Path         string
+	Path string
+	// interactions are those of Path, or those measured.
 	interactions *interaction.Profile
-	digest       string
 }
 
 // Flag returns --profile, for commands that choose a sampler.
@@ -42,25 +40,24 @@ func (p *Profile) Flag() *kit.Flag {
 	return kit.Name(&p.Path, "name a file", kit.Flag{Name: "profile", Category: kit.CatSample, Rare: true, Usage: "choose the groups of spread by the interactions in `FILE`, written by mdmgen schedule"})
 }
 
-// openProfile reads a file of interactions, and returns "sha256:…" of it.
-func openProfile(ctx context.Context, path string) (*interaction.Profile, string, error) {
+// openProfile reads a file of interactions.
+func openProfile(ctx context.Context, path string) (*interaction.Profile, error) {
 	f, err := plainfile.OpenNamed(ctx, path)
 	if err != nil {
-		return nil, "", fmt.Errorf("profile %s: %w", path, err)
+		return nil, fmt.Errorf("profile %s: %w", path, err)
 	}
 	defer f.Close()
-	sum := sha256.New()
-	in, err := interaction.Read(io.TeeReader(f, sum))
+	in, err := interaction.Read(f)
 	if err != nil {
-		return nil, "", cmp.Or(ctx.Err(), fmt.Errorf("profile %s: %s; `mdmgen schedule` writes a profile", path, fault.Plain(plainfile.Cause(err))))
+		return nil, cmp.Or(ctx.Err(), fmt.Errorf("profile %s: %s; `mdmgen schedule` writes a profile", path, fault.Plain(plainfile.Cause(err))))
 	}
-	return in, fmt.Sprintf("sha256:%x", sum.Sum(nil)), nil
+	return in, nil
 }
 
 // open reads the file if it has not been read.
 func (p *Profile) open(ctx context.Context) (_ *interaction.Profile, err error) {
 	if p.interactions == nil {
-		p.interactions, p.digest, err = openProfile(ctx, p.Path)
+		p.interactions, err = openProfile(ctx, p.Path)
 	}
 	return p.interactions, err
 }
@@ -86,29 +83,70 @@ func (p *Profile) Fill(ctx context.Context, o *catalog.Options) error {
 	return err
 }
 
-// Kept puts the interactions that were measured for a model and cached into the options, if the sampler
-// is spread and has no others.
-func (p *Profile) Kept(ctx context.Context, s kit.Streams, m model.Model, o *catalog.Options) {
-	if !o.Spreads() || o.Interactions != nil {
-		return
+// For puts the interactions of a network into a sampler's options, if it is spread and has no others:
+// those of [Profile.Of].
+func (p *Profile) For(ctx context.Context, s kit.Streams, m model.Model, o *catalog.Options) (err error) {
+	if o.Spreads() && o.Interactions == nil {
+		o.Interactions, err = p.Of(ctx, s, m)
 	}
-	made := kit.NewProvenance(m, nil).Model
-	path := keptFile(made.Digest, made.FactsDigest, ".json")
-	if in, digest, err := openProfile(ctx, path); err == nil {
-		o.Interactions, p.digest = &in.Interactions, digest
-		s.Notice("spread uses the interactions measured for this model: " + path)
-	}
+	return err
 }
 
-// Digest returns the profile's digest for records, "" if no profile was used.
-func (p *Profile) Digest() string { return p.digest }
+// cheap reports whether a network is measured unasked: its interactions take a minute of two cores at
+// most, and a second of a GPU. It depends on nothing but the network.
+func cheap(m model.Model) bool {
+	const most = 200e6 // parameters
+	n := m.Facts().Parameters
+	return 0 < n && n <= most
+}
+
+// Of returns the interactions by which plans are chosen if no file is named, nil for assumed ones. Those
+// of the built-in model and of worlds are assumed; those of other networks are measured at first use,
+// if that is cheap. Which it is depends on the network alone, and so does the measurement: plans are the
+// same whatever the cache holds.
+func (p *Profile) Of(ctx context.Context, s kit.Streams, m model.Model) (*spread.Interactions, error) {
+	f := m.Facts()
+	switch {
+	case p.interactions != nil:
+	case f.Digest == builtin.Digest || f.Family == "world" || f.Shift || m.Spec().BlockSize > 0 || shortLength(f) < 2:
+		return nil, nil
+	case !cheap(m):
+		how := "`mdmgen schedule --model REF --calls N` measures them, and prints how to use them"
+		made := kit.NewProvenance(m, nil).Model
+		if in, path := KeptInteractions(ctx, made.Digest, made.FactsDigest); in != nil {
+			how = "--set profile=" + kit.Quoted(path) + " uses those that were measured"
+		}
+		s.Notice("spread assumes how positions interact and predicts no loss, since the network is too large to measure them unasked: " + how)
+		return nil, nil
+	default:
+		var err error
+		if p.interactions, _, err = p.Interactions(ctx, s, m); err != nil {
+			return nil, err
+		}
+	}
+	return &p.interactions.Interactions, nil
+}
+
+// Digest returns "sha256:…" of the interactions in JSON for records, "" if none were used.
+func (p *Profile) Digest() string {
+	if p.interactions == nil {
+		return ""
+	}
+	return digest(&p.interactions.Interactions)
+}
+
+// digest returns "sha256:…" of interactions in JSON.
+func digest(in *spread.Interactions) string {
+	data, _ := json.Marshal(in) // of finite numbers, which cannot fail
+	return fmt.Sprintf("sha256:%x", sha256.Sum256(data))
+}
 
 // The sizes of the short measurement of interactions: the maximum number of positions, and the
 // numbers of calls and of sequences.
 const (
 	shortPositions = 128
 	shortCalls     = 64
-	shortSequences = 8
+	shortSequences = 4
 	shortSeed      = 1 // makes it reproducible
 )
 
@@ -125,11 +163,12 @@ func (p *Profile) Interactions(ctx context.Context, s kit.Streams, m model.Model
 	if in != nil {
 		return in, path, nil
 	}
+	begin := time.Now()
 	in, err := measureShort(ctx, s, m)
 	if err != nil {
 		return nil, "", err
 	}
-	what := fmt.Sprintf("measured interactions on %s", in)
+	what := fmt.Sprintf("measured interactions on %s, in %.2g s, for the groups of spread", in, time.Since(begin).Seconds())
 	if err := keep(ctx, path, func(w io.Writer) error { return in.Write(w, made) }); err != nil {
 		s.Notice(fmt.Sprintf("%s; not kept: %s", what, err))
 		return in, "", nil
@@ -140,26 +179,31 @@ func (p *Profile) Interactions(ctx context.Context, s kit.Streams, m model.Model
 
 func measureShort(ctx context.Context, s kit.Streams, m model.Model) (*interaction.Profile, error) {
 	f := m.Facts()
-	d := f.Length
-	if !f.FixedLength {
-		d = min(d, shortPositions)
-	}
-	d -= len(f.Frame)
+	d := shortLength(f)
 	bar := kit.NewBar(s, min(d, shortCalls), "measuring interactions", "calls")
 	defer bar.Clear()
 	in, err := interaction.Measure(ctx, m, f.Framed(slices.Repeat([]int{f.MaskID}, d)), interaction.Config{Sequences: shortSequences, Calls: shortCalls, Seed: shortSeed, OnCall: func() { bar.Add(1) }})
 	if err != nil {
 		return nil, fmt.Errorf("interactions: %w", fault.WithoutName(err))
 	}
-	return in, nil
+	return in.Smoothed(), nil
+}
+
+// shortLength returns the number of positions that the short measurement masks.
+func shortLength(f facts.Facts) int {
+	d := f.Length
+	if !f.FixedLength {
+		d = min(d, shortPositions)
+	}
+	return d - len(f.Frame)
 }
 
 // KeptInteractions returns the cached interactions of a network, by the digests of its files and
 // facts, nil if there are none that can be read. path is the file for them, "" if there can be
 // none.
 func KeptInteractions(ctx context.Context, digest, facts string) (in *interaction.Profile, path string) {
-	path = keptFile(digest, facts, ".json")
-	in, _, _ = openProfile(ctx, path) // nil after an error
+	path = keptFile(digest, facts, ".interactions.json") // NAME.json is of another measurement
+	in, _ = openProfile(ctx, path)                       // nil after an error
 	return in, path
 }
 
@@ -187,79 +231,4 @@ func keep(ctx context.Context, path string, write func(io.Writer) error) error {
 		return err
 	}
 	return out.Put(false, write)
-}
-
-// CacheMemoryFlag returns --cache-memory, in bytes; 0 means half of the free memory.
-func CacheMemoryFlag(p *uint64) *kit.Flag {
-	parse := func(text string) (uint64, error) {
-		n, err := humanize.ParseBytes(text)
-		if err != nil {
-			err = errors.New("must be a number of bytes, such as 2GiB")
-		}
-		return n, err
-	}
-	return kit.Parsed(p, parse, func(n uint64) string { return strconv.FormatUint(n, 10) }, kit.Flag{Name: "cache-memory", Category: kit.CatSample, Rare: true, Default: "half of the free memory",
-		Usage: "limit what --cache keeps to `BYTES`, such as 2GiB; other sequences wait"})
-}
-
-// KeepBytes returns the memory limit in bytes for cached keys and values: given, or half of the
-// free memory if given is 0.
-func KeepBytes(given uint64) int64 {
-	free, _ := sysinfo.Free()
-	return int64(min(cmp.Or(given, free/2), math.MaxInt64))
-}
-
-// Window is the cache that `mdmgen schedule --cache` found for a network. Its file lies next to
-// that of the interactions.
-type Window struct {
-	Schema string `json:"schema"`
-	Cache  string `json:"cache"`
-	// KL is the loss of the cache on canvases of Positions positions, in nats per token.
-	KL         estimate.Estimate `json:"kl_per_token"`
-	Positions  int               `json:"positions"`
-	Provenance kit.Provenance    `json:"provenance"`
-}
-
-// windowSchema names the layout of a Window's file.
-const windowSchema = "mdmgen.window/1"
-
-// windowFile returns the file of a network's Window, "" if there can be none.
-func windowFile(made kit.Provenance) string {
-	return keptFile(made.Model.Digest, made.Model.FactsDigest, ".window.json")
-}
-
-// KeepWindow writes a window to its file and returns the file's path.
-func KeepWindow(ctx context.Context, w Window) (string, error) {
-	path := windowFile(w.Provenance)
-	w.Schema = windowSchema
-	return path, keep(ctx, path, func(to io.Writer) error { return kit.JSON(to, w) })
-}
-
-// Auto replaces the cache auto of a sampler's options by the window that was found for the network, if
-// any, and prints which it is.
-func Auto(s kit.Streams, m model.Model, o *catalog.Options) {
-	if o.Cache != "auto" {
-		return
-	}
-	if o.Cache = FoundWindow(m); m.Spec().BlockSize > 0 {
-		return // A block-causal network's cache is exact.
-	}
-	how := fmt.Sprintf("%s, found for this model by `mdmgen schedule --cache`", o.Cache)
-	if o.Cache == "auto" {
-		how = fmt.Sprintf("%s, whatever the model: `mdmgen schedule --cache --target-kl-per-token X` finds one for it", cache.Auto)
-	}
-	s.Notice("--cache auto is " + how)
-}
-
-// FoundWindow returns the window found for a network, "auto" if there is none.
-func FoundWindow(m model.Model) string {
-	data, err := os.ReadFile(windowFile(kit.NewProvenance(m, nil)))
-	var w Window
-	if err != nil || json.Unmarshal(data, &w) != nil || w.Schema != windowSchema {
-		return "auto"
-	}
-	if how, err := cache.Parse(w.Cache); err != nil || how.Kind != cache.Window {
-		return "auto"
-	}
-	return w.Cache
 }

@@ -33,6 +33,8 @@ type Sampler struct {
 	Calls int
 	// Answers reports whether all sequences are answers to messages.
 	Answers bool
+	// said is the last notice of Fit about a cache.
+	said string
 }
 
 // Flags returns the flags that choose the sampler.
