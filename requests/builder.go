@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"sync"
 
+	"mdmgen/internal/fault"
 	"mdmgen/model"
 	"mdmgen/model/facts"
 	"mdmgen/samplers"
@@ -85,10 +86,13 @@ func New(ctx context.Context, c Config) (*Builder, error) {
 func (b *Builder) fitsCaches() bool { return b.Fit != nil && b.Options.Cache == "auto" }
 
 func (b *Builder) fit(ctx context.Context, o *catalog.Options, canvas []int) error {
-	if b.Fit == nil {
-		return nil
+	switch {
+	case b.Fit != nil:
+		return b.Fit(ctx, o, canvas)
+	case o.CacheCost > 0:
+		return wrong("", fault.Errorf("samplers", "cache-cost: caches are not measured here: name one in cache"))
 	}
-	return b.Fit(ctx, o, canvas)
+	return nil
 }
 
 // Sampler returns the sampler of requests without settings.
