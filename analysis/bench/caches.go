@@ -11,6 +11,7 @@ import (
 	"mdmgen/samplers"
 	"mdmgen/samplers/cache"
 	"mdmgen/samplers/catalog"
+	"mdmgen/samplers/plan"
 )
 
 // Tried is a cache with its cost, measured on samples with it.
@@ -149,6 +150,7 @@ func caches(m model.Model, canvas []int, o catalog.Options) (out []string, err e
 // AuditedFor are the options on which a cache's cost depends: those of the plan, of blocks and of draws,
 // without what belongs to one request.
 func AuditedFor(o catalog.Options) catalog.Options {
-	return catalog.Options{Sampler: o.Sampler, PlanOptions: o.PlanOptions, RankOptions: o.RankOptions, RemaskOptions: o.RemaskOptions,
+	d, _ := catalog.Describe(cmp.Or(o.Sampler, plan.FHS.Name))
+	return catalog.Options{Sampler: d.Name, PlanOptions: o.PlanOptions, RankOptions: o.RankOptions, RemaskOptions: o.RemaskOptions,
 		LayerOptions: catalog.LayerOptions{BlockLength: o.BlockLength}, Steps: o.Steps, Draw: o.Draw, Interactions: o.Interactions}
 }

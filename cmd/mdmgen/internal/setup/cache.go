@@ -120,7 +120,7 @@ func (s *Sampler) Fit(ctx context.Context, to kit.Streams, m model.Model, o *cat
 		return err // A block-causal network's cache is exact.
 	}
 	said, err := auto(ctx, to, m, o, len(canvas))
-	if said != s.said { // Many lines of an input may have the same.
+	if err == nil && said != s.said { // Many lines of an input may have the same.
 		s.said = said
 		to.Notice(said)
 	}

@@ -111,12 +111,7 @@ func (p *Profile) Of(ctx context.Context, s kit.Streams, m model.Model) (*spread
 	case f.Digest == builtin.Digest || f.Family == "world" || f.Shift || m.Spec().BlockSize > 0 || shortLength(f) < 2:
 		return nil, nil
 	case !cheap(m):
-		how := "`mdmgen schedule --model REF --calls N` measures them, and prints how to use them"
-		made := kit.NewProvenance(m, nil).Model
-		if in, path := KeptInteractions(ctx, made.Digest, made.FactsDigest); in != nil {
-			how = "--set profile=" + kit.Quoted(path) + " uses those that were measured"
-		}
-		s.Notice("spread assumes how positions interact and predicts no loss, since the network is too large to measure them unasked: " + how)
+		s.Notice("spread assumes how positions interact and predicts no loss, since the network is too large to measure unasked: `mdmgen schedule --model REF --calls N` measures it, and prints how to use that")
 		return nil, nil
 	default:
 		var err error
@@ -127,7 +122,7 @@ func (p *Profile) Of(ctx context.Context, s kit.Streams, m model.Model) (*spread
 	return &p.interactions.Interactions, nil
 }
 
-// Digest returns "sha256:…" of the interactions in JSON for records, "" if none were used.
+// Digest returns "sha256:…" of the interactions for records, "" if none were used.
 func (p *Profile) Digest() string {
 	if p.interactions == nil {
 		return ""
@@ -135,9 +130,9 @@ func (p *Profile) Digest() string {
 	return digest(&p.interactions.Interactions)
 }
 
-// digest returns "sha256:…" of interactions in JSON.
+// digest returns "sha256:…" of what plans depend on: the interactions in JSON, without their errors.
 func digest(in *spread.Interactions) string {
-	data, _ := json.Marshal(in) // of finite numbers, which cannot fail
+	data, _ := json.Marshal(spread.Interactions{Lambda: in.Lambda, Distance: in.Distance, Nats: in.Nats}) // of finite numbers, which cannot fail
 	return fmt.Sprintf("sha256:%x", sha256.Sum256(data))
 }
 
