@@ -100,24 +100,30 @@ func cheap(m model.Model) bool {
 	return 0 < n && n <= most
 }
 
-// Of returns the interactions by which plans are chosen if no file is named, nil for assumed ones. Those
-// of the built-in model and of worlds are assumed; those of other networks are measured at first use,
-// if that is cheap. Which it is depends on the network alone, and so does the measurement: plans are the
-// same whatever the cache holds.
+// Of returns the interactions by which plans are chosen if no file is named, nil for assumed ones. A
+// network is measured at first use if that is cheap, which depends on it alone; of others those that
+// schedule kept are used.
 func (p *Profile) Of(ctx context.Context, s kit.Streams, m model.Model) (*spread.Interactions, error) {
 	f := m.Facts()
+	assumed := f.Digest == builtin.Digest || f.Family == "world"
 	switch {
 	case p.interactions != nil:
-	case f.Digest == builtin.Digest || f.Family == "world" || f.Shift || m.Spec().BlockSize > 0 || shortLength(f) < 2:
+	case f.Shift || m.Spec().BlockSize > 0 || shortLength(f) < 2:
 		return nil, nil
-	case !cheap(m):
-		s.Notice("spread assumes how positions interact and predicts no loss, since the network is too large to measure unasked: `mdmgen schedule --model REF --calls N` measures it, and prints how to use that")
-		return nil, nil
-	default:
+	case cheap(m) && !assumed:
 		var err error
 		if p.interactions, _, err = p.Interactions(ctx, s, m); err != nil {
 			return nil, err
 		}
+	default:
+		made := kit.NewProvenance(m, nil)
+		if p.interactions, _ = KeptInteractions(ctx, made.Model.Digest, made.Model.FactsDigest); p.interactions != nil {
+			break
+		}
+		if !assumed {
+			s.Notice("spread assumes how positions interact and predicts no loss, since the network is too large to measure unasked: `mdmgen schedule --model REF --calls N` measures it, and keeps that for spread")
+		}
+		return nil, nil
 	}
 	return &p.interactions.Interactions, nil
 }
