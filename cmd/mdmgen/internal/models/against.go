@@ -21,6 +21,8 @@ import (
 	"mdmgen/internal/printable"
 	"mdmgen/model"
 	"mdmgen/model/ort"
+	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 	"mdmgen/tokenize"
 )
 
@@ -29,12 +31,19 @@ const (
 	defaultDraws   = 16
 	defaultWindows = 64
 	most           = 1 << 20
+
+	// Windows of the reference's own samples: the maximum length, the number of network
+	// calls, and samples in a call.
+	ownLength = 128
+	ownCalls  = 32
+	ownBatch  = 8
 )
 
 // verifySettings holds all that the numbers depend on besides the models.
 type verifySettings struct {
-	// Text is "sha256:…" of the windows' ids.
+	// Text is "sha256:…" of the windows' ids, Own whether the reference drew them.
 	Text       string  `json:"text"`
+	Own        bool    `json:"own_samples,omitempty"`
 	Length     int     `json:"length"`
 	Draws      int     `json:"draws"`
 	Seed       uint64  `json:"seed"`
@@ -55,11 +64,11 @@ type AgainstRecord struct {
 func (o *verifying) againstFlags() kit.Set {
 	o.draws, o.confidence = defaultDraws, estimate.DefaultConfidence
 	return slices.Concat(kit.Set{
-		kit.Name(&o.against, "name the other model", kit.Flag{Name: "against", Category: kit.CatEstimate, Usage: "compare with the model `REF`, the reference, on canvases of a text"}),
-		kit.Name(&o.text, "name the file of the text", kit.Flag{Name: "text", Category: kit.CatInput, Default: "an embedded tale", Usage: "mask the text in `FILE`, plain or lines of {\"ids\":…}"}),
+		kit.Name(&o.against, "name the other model", kit.Flag{Name: "against", Category: kit.CatEstimate, Usage: "compare with the model `REF`, the reference, on canvases of its samples or a text"}),
+		kit.Name(&o.text, "name the file of the text", kit.Flag{Name: "text", Category: kit.CatInput, Default: "the reference's own samples", Usage: "mask the text in `FILE`, plain or lines of {\"ids\":…}"}),
 		setup.DtypeFlag(&o.againstDtype, "against-dtype", "--dtype of the other model, as `TYPE`"),
 		kit.Text(&o.againstDevice, kit.Flag{Name: "against-device", Category: kit.CatGeneral, Default: "the same as --device", Usage: "run the other model on `DEVICE`"}),
-	}, o.cut.Flags("the model's", fmt.Sprint(defaultWindows)).Only("as", "length", "context", "limit"), kit.Set{
+	}, o.cut.Flags("the model's, at most 128 for samples", fmt.Sprint(defaultWindows)).Only("as", "length", "context", "limit"), kit.Set{
 		kit.Int(&o.draws, 1, most, kit.Flag{Name: "draws", Category: kit.CatEstimate, Usage: "mask `N` canvases of each window, at fractions spread over 0 to 1"}),
 		kit.Confidence(&o.confidence, kit.CatEstimate, "probability `P` of the intervals"),
 	}, o.sampler.Flags().Only("seed", "batch"), kit.Set{o.tokenizer.Flag()})
@@ -97,11 +106,17 @@ func difference(ctx context.Context, s kit.Streams, o *verifying) (err error) {
 	if m.Facts().Shift {
 		strict = m
 	}
-	list, in, err := o.windows(ctx, s, strict, words)
+	cfg := verify.AgainstConfig{Draws: o.draws, Batch: o.sampler.Batch, Seed: setup.SeedOr(o.sampler.Seed), Confidence: o.confidence}
+	var list []texts.Window
+	own := o.text == "" && !strict.Facts().Shift // There is no first row to draw from.
+	if own {
+		list, err = o.own(ctx, s, reference, cfg.Seed)
+	} else {
+		list, cfg.Documents, err = o.windows(ctx, s, strict, words)
+	}
 	if err != nil {
 		return err
 	}
-	cfg := verify.AgainstConfig{Draws: o.draws, Batch: o.sampler.Batch, Seed: setup.SeedOr(o.sampler.Seed), Confidence: o.confidence}
 	if o.all.Given("tolerance") {
 		cfg.Limit = &o.tolerance
 	}
@@ -110,16 +125,14 @@ func difference(ctx context.Context, s kit.Streams, o *verifying) (err error) {
 	cfg.Done = func() { bar.Add(1) }
 	targets := make([]likelihood.Target, len(list))
 	for i, w := range list {
-		if targets[i] = w.Target; in.Clustered() {
-			cfg.Documents = append(cfg.Documents, w.Document)
-		}
+		targets[i] = w.Target
 	}
 	d, err := verify.Against(ctx, m, reference, targets, cfg)
 	bar.Clear()
 	if err != nil {
 		return err
 	}
-	record := AgainstRecord{d, verifySettings{texts.Digest(list), in.Cut.Length, o.draws, cfg.Seed, o.sampler.Batch, o.confidence}, kit.NewProvenance(m, words), kit.NewProvenance(reference, nil).Model}
+	record := AgainstRecord{d, verifySettings{texts.Digest(list), own, o.cut.Length, o.draws, cfg.Seed, o.sampler.Batch, o.confidence}, kit.NewProvenance(m, words), kit.NewProvenance(reference, nil).Model}
 	err = kit.Print(s.Out, o.format, record, record.text(named(o.model.Ref, m), named(other.Ref, reference)))
 	if err == nil && !d.OK {
 		err = exit.Invalidf("verify %s: the mean KL from %s is %.3g nats per token, above --tolerance %g", o.model.Ref, other.Ref, d.All.KL.Mean, o.tolerance)
@@ -141,8 +154,41 @@ func (o *verifying) words(ctx context.Context, s kit.Streams, other *setup.Model
 	return words, err
 }
 
-// windows cuts the text into windows, and returns their reader.
-func (o *verifying) windows(ctx context.Context, s kit.Streams, m model.Model, words *tokenize.Tokenizer) ([]texts.Window, *texts.Reader, error) {
+// own draws windows from the reference, which show what a text of another kind may hide: the cost of a precision
+// where the network is used.
+func (o *verifying) own(ctx context.Context, s kit.Streams, m model.Model, seed uint64) ([]texts.Window, error) {
+	f := m.Facts()
+	if err := o.all.Unused("without --text", "as", "context"); err != nil {
+		return nil, err
+	}
+	if o.cut.Length == 0 {
+		if o.cut.Length = f.Length; !f.FixedLength {
+			o.cut.Length = min(f.Length, ownLength)
+		}
+	}
+	if err := texts.CheckLength(o.cut.Length, f); err != nil {
+		return nil, err
+	}
+	masks := max(o.cut.Length-len(f.Frame), 1)
+	list := make([]texts.Window, cmp.Or(o.cut.Limit, defaultWindows))
+	method, err := catalog.New(catalog.Options{Sampler: "spread", Steps: min(ownCalls, masks)}, m.Spec())
+	if err != nil {
+		return nil, fmt.Errorf("verify: drawing samples: %w", err)
+	}
+	target := likelihood.Framed(f, slices.Repeat([]int{f.MaskID}, masks))
+	bar := kit.NewBar(s, len(list), "sampling", "windows")
+	defer bar.Clear()
+	cfg := samplers.Config{Method: method, Seed: seed, Batch: cmp.Or(o.sampler.Batch, ownBatch)}
+	_, err = samplers.Sample(ctx, m, samplers.Copies(target.IDs, 0, len(list)), cfg, func(r samplers.Result) error {
+		bar.Add(1)
+		list[r.Index] = texts.Window{Target: likelihood.Target{IDs: r.IDs, Free: target.Free}, Document: int(r.Index)}
+		return nil
+	})
+	return list, err
+}
+
+// windows cuts the text into windows, and returns the document of each if these are the units of errors.
+func (o *verifying) windows(ctx context.Context, s kit.Streams, m model.Model, words *tokenize.Tokenizer) (list []texts.Window, documents []int, err error) {
 	e, err := likelihood.New(m, likelihood.Options{})
 	if err != nil {
 		return nil, nil, err
@@ -156,8 +202,13 @@ func (o *verifying) windows(ctx context.Context, s kit.Streams, m model.Model, w
 	default:
 		in.Streams.In = strings.NewReader(examples.Tale)
 	}
-	list, err := in.Read()
-	return list, in, err
+	list, err = in.Read()
+	if o.cut.Length = in.Cut.Length; in.Clustered() {
+		for _, w := range list {
+			documents = append(documents, w.Document)
+		}
+	}
+	return list, documents, err
 }
 
 // text returns a line for each masked fraction, then the NELBO.
