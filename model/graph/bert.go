@@ -31,11 +31,14 @@ func (d encoder) block(i int, x string, last bool) string {
 		from, of = d.gather(x), d.positions
 	}
 	project := func(part, x, of string) string { return d.as(d.linear(name+"attention.self."+part, x, true), of, h) }
-	o := d.attend(i, project("query", from, of), project("key", x, d.ids), project("value", x, d.ids), of)
+	values, out := d.matrix(name+"attention.self.value"), d.matrix(name+"attention.output.dense")
+	b.balance(&values, &out, func(c int) int { return c })
+	v := d.as(d.part(name+"attention.self.value", name+"attention.self.value", x, values, true), d.ids, h)
+	o := d.attend(i, project("query", from, of), project("key", x, d.ids), v, of)
 	if last {
 		d.keep(&o, &from)
 	}
-	x = d.norm(name+"attention.output.LayerNorm", b.op("Add", from, d.linear(name+"attention.output.dense", o, true)))
+	x = d.norm(name+"attention.output.LayerNorm", b.op("Add", from, d.part(name+"attention.output.dense", name+"attention.output.dense", o, out, true)))
 	y := d.gelu(d.linear(name+"intermediate.dense", x, true))
 	return d.norm(name+"output.LayerNorm", b.op("Add", x, d.linear(name+"output.dense", y, true)))
 }

@@ -31,26 +31,28 @@ func (d *ddit) block(i int, x string, last bool) string {
 	}
 	// The rows of attn_qkv are queries of all heads, then keys, then values.
 	qkv := d.c.Tensor(name + "attn_qkv.weight")
-	project := func(which int, suffix, x, of string) string {
-		y := d.b.product(name+"attn_"+suffix, x, source{tensor: qkv, first: which * h, rows: h, cols: h}, nil)
-		return d.as(own(y), of, h)
+	part := func(which int) source { return source{tensor: qkv, first: which * h, rows: h, cols: h} }
+	values, out := part(2), d.matrix(name+"attn_out")
+	d.b.balance(&values, &out, func(c int) int { return c })
+	project := func(w source, suffix, x, of string) string {
+		return d.as(own(d.b.product(name+"attn_"+suffix, x, w, nil)), of, h)
 	}
-	q := d.rotary(i, project(0, "q", from, of), at, cfg.Heads)
-	k := d.rotary(i, project(1, "k", a, d.ids), d.kept.asked, cfg.Heads)
-	v := project(2, "v", a, d.ids)
+	q := d.rotary(i, project(part(0), "q", from, of), at, cfg.Heads)
+	k := d.rotary(i, project(part(1), "k", a, d.ids), d.kept.asked, cfg.Heads)
+	v := project(values, "v", a, d.ids)
 	o := d.attend(i, q, k, v, of)
 	if last {
 		d.keep(&o, &x)
 	}
-	x = d.residual(x, d.linear(name+"attn_out", o, m.gate, false), m)
+	x = d.residual(x, d.linear(name+"attn_out", o, out, m.gate, false), m)
 
 	m = d.cond.branch(i, mlp)
 	y := d.norm(normName(i, mlp), x, m)
 	// FastGelu is the tanh form; it adds the bias in the same pass.
-	y = d.linear(name+"mlp.0", y, nil, false)
+	y = d.linear(name+"mlp.0", y, d.matrix(name+"mlp.0"), nil, false)
 	bias := vector(d.c, name+"mlp.0.bias")
 	y = d.b.node(microsoft, "FastGelu", nil, y, d.b.floats(name+"mlp.0.bias", bias, len(bias)))
-	y = d.linear(name+"mlp.2", y, m.gate, true)
+	y = d.linear(name+"mlp.2", y, d.matrix(name+"mlp.2"), m.gate, true)
 	return d.residual(x, y, m)
 }
 
@@ -96,8 +98,7 @@ func (d *ddit) norm(name, x string, m modulation) string {
 
 // linear adds a linear layer. A constant gate is multiplied into matrix and bias if that is free,
 // and otherwise into the product.
-func (d *ddit) linear(name, x string, gate []float32, bias bool) string {
-	w := whole(d.c.Tensor(name + ".weight"))
+func (d *ddit) linear(name, x string, w source, gate []float32, bias bool) string {
 	fold := gate != nil && d.b.scaled
 	if fold {
 		w.scale = gate

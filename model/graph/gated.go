@@ -35,13 +35,18 @@ func (d *gated) block(i int, x string, last bool) string {
 		from, x = d.gather(a), d.gather(x)
 		of, at = d.positions, d.kept.wanted
 	}
+	after := n.At(i, n.AttentionOut)
+	out := d.matrix(after)
 	first := 0 // row of the next part, if they are one matrix
-	project := func(part, norm, x, of string, heads int) string {
+	project := func(part, norm, x, of string, heads int, to *source) string {
 		name := n.At(i, part)
-		w, own := whole(d.c.Tensor(name+".weight")), name
+		w, own := d.matrix(name), name
 		if n.Queries == n.Keys {
 			w.first, w.rows, own = first, heads*size, fmt.Sprintf("%s.%d", name, first)
 			first += w.rows
+		}
+		if to != nil {
+			b.balance(&w, to, func(c int) int { return c/size/(cfg.Heads/heads)*size + c%size })
 		}
 		y := d.part(own, name, x, w, cfg.QKVBias)
 		if cfg.HeadNorm && norm != "" {
@@ -49,14 +54,14 @@ func (d *gated) block(i int, x string, last bool) string {
 		}
 		return d.as(back(y), of, heads*size)
 	}
-	q := d.turn(i, project(n.Queries, n.QueryNorm, from, of, cfg.Heads), at, cfg.Heads)
-	k := d.turn(i, project(n.Keys, n.KeyNorm, a, d.ids, cfg.KeyHeads()), d.kept.asked, cfg.KeyHeads())
-	v := project(n.Values, "", a, d.ids, cfg.KeyHeads())
+	q := d.turn(i, project(n.Queries, n.QueryNorm, from, of, cfg.Heads, nil), at, cfg.Heads)
+	k := d.turn(i, project(n.Keys, n.KeyNorm, a, d.ids, cfg.KeyHeads(), nil), d.kept.asked, cfg.KeyHeads())
+	v := project(n.Values, "", a, d.ids, cfg.KeyHeads(), &out)
 	o := d.attend(i, q, k, v, of)
 	if last {
 		d.keep(&o, &x)
 	}
-	x = b.op("Add", x, d.linear(n.At(i, n.AttentionOut), o, cfg.OutBias))
+	x = b.op("Add", x, d.part(after, after, o, out, cfg.OutBias))
 
 	return b.op("Add", x, d.feed(i, d.norm(n.At(i, n.MLPNorm), x, cfg.Hidden)))
 }
@@ -70,10 +75,12 @@ func (d *gated) mixtureOrMLP(i int, x string) string {
 
 // mlp adds a gated MLP.
 func (d *gated) mlp(x string, n checkpoint.MLP) string {
-	gate, up := d.linear(n.Gate, x, false), d.linear(n.Up, x, false)
+	wide, narrow := d.matrix(n.Up), d.matrix(n.Down)
+	d.b.balance(&wide, &narrow, func(c int) int { return c })
+	gate, up := d.linear(n.Gate, x, false), d.part(n.Up, n.Up, x, wide, false)
 	// QuickGelu is x·sigmoid(αx): SiLU if α is 1.
 	gate = d.b.node(microsoft, "QuickGelu", attrs{{"alpha", float32(1)}}, gate)
-	return d.linear(n.Down, d.b.op("Mul", gate, up), false)
+	return d.part(n.Down, n.Down, d.b.op("Mul", gate, up), narrow, false)
 }
 
 func (d *gated) final(x string) string { return d.norm(d.names.FinalNorm, x, d.c.Config.Hidden) }

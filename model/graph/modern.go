@@ -30,13 +30,16 @@ func (d modern) embed() string {
 // mlp adds an MLP whose two inner branches are one matrix, of which the first gates the other.
 func (d modern) mlp(i int, x string) string {
 	n := d.names.MLP(i)
-	half := func(first int, own string) string {
-		w := whole(d.c.Tensor(n.Up + ".weight"))
+	half := func(first int) source {
+		w := d.matrix(n.Up)
 		w.rows = d.c.Config.Inner
 		w.first = first * w.rows
-		return d.part(n.Up+own, n.Up, x, w, false)
+		return w
 	}
-	return d.linear(n.Down, d.b.op("Mul", d.gelu(half(0, ".gate")), half(1, ".up")), false)
+	wide, narrow := half(1), d.matrix(n.Down)
+	d.b.balance(&wide, &narrow, func(c int) int { return c })
+	gate, up := d.gelu(d.part(n.Up+".gate", n.Up, x, half(0), false)), d.part(n.Up+".up", n.Up, x, wide, false)
+	return d.part(n.Down, n.Down, d.b.op("Mul", gate, up), narrow, false)
 }
 
 func (d modern) final(x string) string {

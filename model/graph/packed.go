@@ -44,6 +44,9 @@ const readAhead = 1 << 20
 
 // all yields rows, each [cols] and valid until the next.
 func (s source) all(yield func(r int, row []float32) error) error {
+	if s.over != nil || s.by != nil {
+		return s.balanced(yield)
+	}
 	if s.experts != nil {
 		return s.alternate(yield)
 	}

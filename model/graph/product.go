@@ -8,11 +8,11 @@ import "mdmgen/model/internal/onnxpb"
 func (b *builder) product(name, x string, w source, bias []float32) string {
 	switch {
 	case b.half:
-		return b.plus(name, b.wide(b.node("", "Gemm", attrs{{"transB", 1}}, b.narrow(x), b.packed(name+".weight", halves{w}))), bias)
+		return b.plus(name, b.wide(b.node("", "Gemm", attrs{{"transB", 1}}, b.narrow(x), b.packed(name+".weight", halves{w}))), bias, nil)
 	case b.dtype == Int8:
-		return b.plus(name, b.product8(name, x, w), bias)
+		return b.plus(name, b.product8(name, x, w), bias, w.over)
 	case b.dtype.four():
-		return b.plus(name, b.product4(name, x, w), bias)
+		return b.plus(name, b.product4(name, x, w), bias, w.over)
 	}
 	return b.gemm(name, x, w, bias)
 }
@@ -38,10 +38,13 @@ func (b *builder) gemm(name, x string, w source, bias []float32) string {
 	return b.node("", "Gemm", attrs{{"transB", 1}}, in...)
 }
 
-// plus adds a bias.
-func (b *builder) plus(name, y string, bias []float32) string {
-	if bias == nil {
+// plus adds a bias, divided by factors if over is not nil.
+func (b *builder) plus(name, y string, bias []float32, over factors) string {
+	switch {
+	case bias == nil:
 		return y
+	case over != nil:
+		return b.op("Add", y, b.packed(name+".bias", vectorOver{bias, over}))
 	}
 	return b.op("Add", y, b.floats(name+".bias", bias, len(bias)))
 }

@@ -177,9 +177,11 @@ func (d *stream) canvases() string {
 
 // linear adds a linear layer, with the parameters of that name, to rows of the stream.
 func (d *stream) linear(name, x string, bias bool) string {
-	w := whole(d.c.Tensor(name + ".weight"))
-	return d.part(name, name, x, w, bias)
+	return d.part(name, name, x, d.matrix(name), bias)
 }
+
+// matrix is the matrix of a linear layer.
+func (d *stream) matrix(name string) source { return whole(d.c.Tensor(name + ".weight")) }
 
 // part adds a linear layer of some rows w of the matrix called name, under a name of its own.
 func (d *stream) part(own, name, x string, w source, bias bool) string {

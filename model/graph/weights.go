@@ -19,6 +19,9 @@ type source struct {
 	// experts, if not nil, holds the matrices of each expert instead, all of as many rows; the rows of
 	// those of one expert alternate.
 	experts [][]source
+	// over divides rows, and by multiplies column c by the factor of channel(c); see balance.
+	over, by factors
+	channel  func(column int) int
 }
 
 // size returns the bytes of the matrix as float32.
