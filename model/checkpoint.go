@@ -89,13 +89,9 @@ func openGraph(ctx context.Context, ref, path string, opts Options) (opened, err
 	return o, err
 }
 
-// openSession opens the graph of a network that this program wrote. int8 weights run only on CPUs
-// that multiply them exactly.
+// openSession opens the graph of a network that this program wrote. int8 weights run only on CPUs.
 func openSession(ctx context.Context, ref string, src ort.Source, f Facts, rt ort.Config) (*ort.Session, error) {
 	int8 := f.Dtype == string(graph.Int8)
-	if int8 && !graph.Exact8() {
-		return nil, fmt.Errorf("model %s: dtype int8: this processor has no VNNI instructions, without which sums of products overflow: use fp32 or int4", ref)
-	}
 	if int8 && strings.HasPrefix(rt.Device, "cuda") {
 		return nil, fault.Usage("model %s: dtype int8 is for the CPU: use fp32 or fp16 with %v", ref, fault.Term{Name: "device", Value: rt.Device})
 	}

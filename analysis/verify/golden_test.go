@@ -124,9 +124,6 @@ func TestPrecisions(t *testing.T) {
 		ws = append(ws, likelihood.Whole(ids))
 	}
 	for d, kl := range map[graph.Dtype][2]float64{graph.Float16: {0, 1e-9}, graph.Int8: {5e-5, 2e-3}, graph.Int4: {2e-3, 5e-2}} {
-		if d == graph.Int8 && !graph.Exact8() {
-			continue // The type is rejected here.
-		}
 		m := open(d)
 		if o := m.(model.Describer).Origin(); o.Dtype != string(d) || o.Facts.Dtype != string(d) || o.Digest != reference.Facts().Digest {
 			t.Errorf("%s: a record would say %s, %s, %s", d, o.Dtype, o.Facts.Dtype, o.Digest)

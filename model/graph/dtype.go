@@ -2,10 +2,7 @@ package graph
 
 import (
 	"fmt"
-	"runtime"
 	"slices"
-
-	"golang.org/x/sys/cpu"
 )
 
 // Dtype is the type in which a graph's matrices are stored and linear layers multiply.
@@ -52,13 +49,6 @@ func (d Dtype) Check() error {
 		return fmt.Errorf("dtype %.20q: must be one of %v", string(d), Dtypes())
 	}
 	return nil
-}
-
-// Exact8 reports whether this processor multiplies unsigned by signed bytes exactly, as [Int8]
-// requires: x86 processors without VNNI add such products in 16 bits, which saturate (2·255·127 >
-// 2¹⁵).
-func Exact8() bool {
-	return runtime.GOARCH != "amd64" || cpu.X86.HasAVX512VNNI || cpu.X86.HasAVXVNNI
 }
 
 // Plain reports whether weights are float32.

@@ -50,8 +50,7 @@ func (b *builder) plus(name, y string, bias []float32, over factors) string {
 }
 
 // zero8 is the unsigned byte that represents 0 in rows. Weights are signed bytes: the runtime has
-// AMX kernels for unsigned by signed, while unsigned by unsigned is no faster than float32. See
-// [Exact8] for processors on which such products overflow.
+// AMX kernels for unsigned by signed, while unsigned by unsigned is no faster than float32.
 const zero8 = 128
 
 // product8 adds x·Wᵀ in integers: Σ q_x·q_W, exact in 32 bits up to 133,000 inputs, times the

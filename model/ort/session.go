@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	onnx "github.com/yalue/onnxruntime_go"
+	"golang.org/x/sys/cpu"
 
 	"mdmgen/internal/fault"
 	"mdmgen/model/ort/library"
@@ -154,6 +155,11 @@ func (s *Session) createOn(src Source, cfg Config, cuda *device) error {
 	return nil
 }
 
+// saturates means that this processor adds products of unsigned and signed bytes in 16 bits, which
+// overflow (2·255·127 > 2¹⁵): x86 without VNNI. There the runtime can store such weights as unsigned
+// bytes, plus 128, whose products it adds exactly, at less speed.
+var saturates = runtime.GOARCH == "amd64" && !cpu.X86.HasAVX512VNNI && !cpu.X86.HasAVXVNNI
+
 // configure sets the options that make runs repeatable, quiet and fast.
 func (s *Session) configure(o *onnx.SessionOptions, src Source, profile string, fused bool) error {
 	entries := map[string]string{
@@ -169,6 +175,9 @@ func (s *Session) configure(o *onnx.SessionOptions, src Source, profile string, 
 		// The product with a matrix of int8 or int4, if the graph does not say how, is in float32.
 		// The runtime's default rounds the other factor to 8 bits, with logits off by 0.05.
 		"session.qdq_matmulnbits_accuracy_level": "0",
+	}
+	if src.Unsigned || saturates {
+		entries["session.x64quantprecision"] = "1"
 	}
 	if src.Bytes != nil && src.ExternalDir != "" {
 		// The runtime rejects data whose real path is outside the folder.

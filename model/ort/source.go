@@ -69,6 +69,8 @@ type Source struct {
 	// Fused means that the graph already has the runtime's fused operators. On the CPU the runtime
 	// then folds constants but does not look for operators to fuse, which takes a fifth of opening.
 	Fused bool
+	// Unsigned makes the session multiply integers as on a processor on which they saturate.
+	Unsigned bool
 }
 
 // An IO is an input or output of a network.
