@@ -77,7 +77,7 @@ func (s source) balanced(yield func(r int, row []float32) error) error {
 				return err
 			}
 			for c := range row {
-				row[c] *= f[s.channel(c)]
+				row[c] *= f[s.channel(s.left+c)]
 			}
 		}
 		return yield(r, row)

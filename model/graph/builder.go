@@ -46,6 +46,7 @@ type builder struct {
 	// its scales.
 	dtype     Dtype
 	quantised map[string][2]string
+	inner     map[string]int // zeros of inner values of MLPs
 	// widened maps float16 matrices to their float32 form, and narrowed maps rows of float32 to
 	// float16, in which layers and attention compute if half is set.
 	widened, narrowed map[string]string
@@ -53,7 +54,7 @@ type builder struct {
 }
 
 func newBuilder() *builder {
-	return &builder{made: map[string]bool{}, named: map[string]bool{}, serial: map[string]int{}, quantised: map[string][2]string{}, widened: map[string]string{}, narrowed: map[string]string{}}
+	return &builder{made: map[string]bool{}, named: map[string]bool{}, serial: map[string]int{}, quantised: map[string][2]string{}, inner: map[string]int{}, widened: map[string]string{}, narrowed: map[string]string{}}
 }
 
 // attrs are a node's attributes; they are written in the order given.

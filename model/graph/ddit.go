@@ -51,7 +51,7 @@ func (d *ddit) block(i int, x string, last bool) string {
 	// FastGelu is the tanh form; it adds the bias in the same pass.
 	y = d.linear(name+"mlp.0", y, d.matrix(name+"mlp.0"), nil, false)
 	bias := vector(d.c, name+"mlp.0.bias")
-	y = d.b.node(microsoft, "FastGelu", nil, y, d.b.floats(name+"mlp.0.bias", bias, len(bias)))
+	y = d.b.gelu("FastGelu", y, d.b.floats(name+"mlp.0.bias", bias, len(bias)))
 	y = d.linear(name+"mlp.2", y, d.matrix(name+"mlp.2"), m.gate, true)
 	return d.residual(x, y, m)
 }

@@ -80,7 +80,7 @@ func (d *gated) mlp(x string, n checkpoint.MLP) string {
 	gate, up := d.linear(n.Gate, x, false), d.part(n.Up, n.Up, x, wide, false)
 	// QuickGelu is x·sigmoid(αx): SiLU if α is 1.
 	gate = d.b.node(microsoft, "QuickGelu", attrs{{"alpha", float32(1)}}, gate)
-	return d.part(n.Down, n.Down, d.b.op("Mul", gate, up), narrow, false)
+	return d.part(n.Down, n.Down, d.b.innerOf(d.b.op("Mul", gate, up), zero8), narrow, false)
 }
 
 func (d *gated) final(x string) string { return d.norm(d.names.FinalNorm, x, d.c.Config.Hidden) }

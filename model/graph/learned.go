@@ -12,7 +12,7 @@ func newLearned(s *stream) layers {
 	g.turn = func(_ int, x, _ string, _ int) string { return x }
 	g.feed = func(i int, x string) string {
 		n := g.names.MLP(i)
-		return s.linear(n.Down, s.b.node(microsoft, "FastGelu", nil, s.linear(n.Up, x, true)), true)
+		return s.linear(n.Down, s.b.gelu("FastGelu", s.linear(n.Up, x, true)), true)
 	}
 	return learned{g}
 }

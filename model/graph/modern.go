@@ -39,7 +39,7 @@ func (d modern) mlp(i int, x string) string {
 	wide, narrow := half(1), d.matrix(n.Down)
 	d.b.balance(&wide, &narrow, func(c int) int { return c })
 	gate, up := d.gelu(d.part(n.Up+".gate", n.Up, x, half(0), false)), d.part(n.Up+".up", n.Up, x, wide, false)
-	return d.part(n.Down, n.Down, d.b.op("Mul", gate, up), narrow, false)
+	return d.part(n.Down, n.Down, d.b.innerOf(d.b.op("Mul", gate, up), zero8), narrow, false)
 }
 
 func (d modern) final(x string) string {

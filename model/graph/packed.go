@@ -53,10 +53,11 @@ func (s source) all(yield func(r int, row []float32) error) error {
 	if s.tensor.Across {
 		return s.across(yield)
 	}
+	cols := s.tensor.Shape[1]
 	if s.tensor.Path == "" {
 		row := make([]float32, s.cols)
 		for r := range s.rows {
-			s.tensor.Widen(row, (s.first+r)*s.cols)
+			s.tensor.Widen(row, (s.first+r)*cols+s.left)
 			s.scaled(r, row)
 			if err := yield(r, row); err != nil {
 				return err
@@ -65,18 +66,19 @@ func (s source) all(yield func(r int, row []float32) error) error {
 		return nil
 	}
 	wrong := func(err error) error { return fmt.Errorf("tensor %s: %w", s.tensor.Name, err) }
-	f, err := s.tensor.Open(s.first*s.cols, s.rows*s.cols)
+	f, err := s.tensor.Open(s.first*cols, s.rows*cols)
 	if err != nil {
 		return wrong(err)
 	}
 	defer f.Close()
-	stored := bufio.NewReaderSize(f, min(readAhead, s.rows*s.cols*s.tensor.Dtype.Size()))
-	raw, row := make([]byte, s.cols*s.tensor.Dtype.Size()), make([]float32, s.cols)
+	size := s.tensor.Dtype.Size()
+	stored := bufio.NewReaderSize(f, min(readAhead, s.rows*cols*size))
+	raw, row := make([]byte, cols*size), make([]float32, s.cols)
 	for r := range s.rows {
 		if _, err := io.ReadFull(stored, raw); err != nil {
 			return wrong(plainfile.Cause(err))
 		}
-		s.tensor.Dtype.Widen(row, raw)
+		s.tensor.Dtype.Widen(row, raw[s.left*size:][:s.cols*size])
 		s.scaled(r, row)
 		if err := yield(r, row); err != nil {
 			return err
@@ -91,7 +93,7 @@ func (s source) across(yield func(r int, row []float32) error) error {
 	s.tensor.Widen(values, 0)
 	for r := range s.rows {
 		for c := range row {
-			row[c] = values[c*s.tensor.Shape[1]+s.first+r]
+			row[c] = values[(s.left+c)*s.tensor.Shape[1]+s.first+r]
 		}
 		s.scaled(r, row)
 		if err := yield(r, row); err != nil {

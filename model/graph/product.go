@@ -1,6 +1,10 @@
 package graph
 
-import "mdmgen/model/internal/onnxpb"
+import (
+	"fmt"
+
+	"mdmgen/model/internal/onnxpb"
+)
 
 // product adds a linear layer of the stream, in the graph's dtype, to rows x [n, in]: x·Wᵀ, plus
 // bias [out] if it is not nil. Torch stores W as [out, in]. The layer's parameters are called
@@ -49,35 +53,92 @@ func (b *builder) plus(name, y string, bias []float32, over factors) string {
 	return b.op("Add", y, b.floats(name+".bias", bias, len(bias)))
 }
 
-// zero8 is the unsigned byte that represents 0 in rows. Weights are signed bytes: the runtime has
-// AMX kernels for unsigned by signed, while unsigned by unsigned is no faster than float32.
-const zero8 = 128
+// Rows are unsigned bytes, in which zero8 represents 0. Weights are signed bytes: the runtime has AMX
+// kernels for unsigned by signed, while unsigned by unsigned is no faster than float32. GELU's values
+// are above −0.17, so zero8GELU leaves nearly all bytes to what is above.
+const (
+	zero8     = 128
+	zero8GELU = 16
+)
+
+// An MLP's inner values, of which a few are much larger than others, and the columns that take them
+// have scales in groups8 groups, if there are at least columns8 of them, in whole tiles of the
+// processor. Fewer columns per product would cost more than they gain.
+const (
+	groups8  = 4
+	columns8 = 2048
+)
 
 // product8 adds x·Wᵀ in integers: Σ q_x·q_W, exact in 32 bits up to 133,000 inputs, times the
 // scales of the row of weights and of the row of x.
 func (b *builder) product8(name, x string, w source) string {
-	q, scale := b.rows8(x)
-	y := b.node(microsoft, "MatMulIntegerToFloat", nil, q, b.packed(name+".weight.int8", packed8{w}),
-		b.floats("unit", []float32{1}), b.packed(name+".weight.scale", scales{w, 127, w.cols, false}), b.bytes("zero8", zero8))
-	return b.op("Mul", y, scale)
+	zero, inner := b.inner[x]
+	groups := 1
+	if !inner {
+		zero = zero8
+	} else if w.cols >= columns8 && w.cols%(64*groups8) == 0 {
+		groups = groups8
+	}
+	n := w.cols / groups
+	if groups > 1 {
+		x = b.op("Reshape", x, b.ints(fmt.Sprintf("shape_flat_%d", n), -1, int64(n)))
+	}
+	q, scale := b.rows8(x, zero)
+	rows, steps := []string{q}, []string{scale}
+	if groups > 1 {
+		split := func(x string, width int) []string {
+			x = b.op("Reshape", x, b.ints(fmt.Sprintf("shape_flat_%d", width), -1, int64(width)))
+			return b.nodeN("", "Split", attrs{{"axis", 1}}, groups, x)
+		}
+		rows, steps = split(q, w.cols), split(scale, groups)
+	}
+	var sum string
+	for g := range groups {
+		part, of := w, name+".weight"
+		if part.left, part.cols = g*n, n; g > 0 {
+			of = fmt.Sprintf("%s.%d", of, g)
+		}
+		y := b.op("Mul", b.node(microsoft, "MatMulIntegerToFloat", nil, rows[g], b.packed(of+".int8", packed8{part}),
+			b.floats("unit", []float32{1}), b.packed(of+".scale", scales{part, 127, n, false}), b.zero8(zero)), steps[g])
+		if sum == "" {
+			sum = y
+		} else {
+			sum = b.op("Add", sum, y)
+		}
+	}
+	return sum
 }
 
-// rows8 quantises rows x [n, in], each by its own greatest absolute value, to unsigned bytes around
-// zero8; scale [n, 1] is the size of a step of each row. Layers with the same rows share them.
-func (b *builder) rows8(x string) (q, scale string) {
+func (b *builder) zero8(zero int) string { return b.bytes(fmt.Sprintf("zero8_%d", zero), byte(zero)) }
+
+// rows8 quantises rows x [n, in], each with the least scale that holds its values, to unsigned bytes
+// around zero; scale [n, 1] is the size of a step of each row. Layers with the same rows share them.
+func (b *builder) rows8(x string, zero int) (q, scale string) {
 	if r, ok := b.quantised[x]; ok {
 		return r[0], r[1]
 	}
-	over := attrs{{"axes", []int{1}}, {"keepdims", 1}}
-	least := b.op("Neg", b.node("", "ReduceMin", over, x))
+	step := func(extreme string, steps int) string {
+		y := b.node("", extreme, attrs{{"axes", []int{1}}, {"keepdims", 1}}, x)
+		return b.op("Mul", y, b.floats(fmt.Sprintf("step8_%d", steps), []float32{1 / float32(steps)}))
+	}
 	// A row of zeros needs some scale above 0.
-	greatest := b.op("Max", b.node("", "ReduceMax", over, x), least, b.floats("tiny", []float32{1e-30}))
-	scale = b.op("Mul", greatest, b.floats("step8", []float32{1. / 127}))
+	scale = b.op("Max", step("ReduceMax", 255-zero), step("ReduceMin", 1-zero), b.floats("tiny", []float32{1e-32}))
 	line := b.op("Reshape", scale, b.ints("shape_line", -1))
-	zeros := b.op("Expand", b.bytes("zero8", zero8), b.op("Shape", line))
+	zeros := b.op("Expand", b.zero8(zero), b.op("Shape", line))
 	q = b.node("", "QuantizeLinear", attrs{{"axis", 0}}, x, line, zeros)
 	b.quantised[x] = [2]string{q, scale}
 	return q, scale
+}
+
+// innerOf marks inner values of an MLP, which are quantised around zero, and returns them.
+func (b *builder) innerOf(x string, zero int) string {
+	b.inner[x] = zero
+	return x
+}
+
+// gelu adds a GELU.
+func (b *builder) gelu(op string, in ...string) string {
+	return b.innerOf(b.node(microsoft, op, nil, in...), zero8GELU)
 }
 
 // block4 is the number of 4-bit weights that share a scale.

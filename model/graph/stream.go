@@ -199,7 +199,7 @@ func (d *stream) swap(x string, a, b int) string {
 }
 
 // gelu adds x·Φ(x), with Φ by the error function.
-func (d *stream) gelu(x string) string { return d.b.node(microsoft, "Gelu", nil, x) }
+func (d *stream) gelu(x string) string { return d.b.gelu("Gelu", x) }
 
 // layerNorm adds a LayerNorm of rows, with a bias or without.
 func (d *stream) layerNorm(name, x string, bias bool) string {

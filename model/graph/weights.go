@@ -9,11 +9,12 @@ import (
 	"mdmgen/model/internal/onnxpb"
 )
 
-// source is a float32 matrix from a checkpoint: rows consecutive rows of a tensor, each multiplied
-// by its own factor if scale is not nil.
+// source is a float32 matrix from a checkpoint: consecutive rows and columns of a tensor, each row
+// multiplied by its own factor if scale is not nil.
 type source struct {
 	tensor     checkpoint.Tensor
 	first      int // row
+	left       int // column
 	rows, cols int
 	scale      []float32 // one for each row, or nil
 	// experts, if not nil, holds the matrices of each expert instead, all of as many rows; the rows of
@@ -30,7 +31,7 @@ func (s source) size() int64 { return 4 * int64(s.rows) * int64(s.cols) }
 // inPlace reports whether a runtime may read the matrix from the checkpoint's own file: its bits
 // are unchanged, at an address aligned for float32.
 func (s source) inPlace() bool {
-	return s.experts == nil && !s.tensor.Across && s.tensor.Path != "" && s.tensor.Dtype == checkpoint.F32 && s.scale == nil && s.tensor.Offset%4 == 0
+	return s.experts == nil && !s.tensor.Across && s.tensor.Path != "" && s.tensor.Dtype == checkpoint.F32 && s.scale == nil && s.cols == s.tensor.Shape[1] && s.tensor.Offset%4 == 0
 }
 
 // offset returns the offset of the matrix in the checkpoint's file.
