@@ -221,7 +221,13 @@ func keptInNetwork(t *testing.T, name string, net heads, rows int) {
 	if nothing := call(0, 0, 1, 2); net.past != nil || !slices.Equal(ask(nothing), plain) {
 		t.Errorf("%s: a call that keeps nothing has other rows in the graph that can keep", name)
 	}
-	if d := apart(ask(some(all, 0, 1, 2)), plain); !(d <= keptLimit) {
+	// A value of a row of int4 that is within 1e-7 of the middle of two steps may be rounded either way;
+	// int4-exact, with the same weights and rows of float32, has the usual limit.
+	limit := keptLimit
+	if f.Dtype == string(graph.Int4) {
+		limit = 0.01
+	}
+	if d := apart(ask(some(all, 0, 1, 2)), plain); !(d <= limit) {
 		t.Errorf("%s: asked again, rows differ by %g", name, d)
 	}
 	own := k[1].(*kept)

@@ -185,9 +185,8 @@ func (h halves) WriteTo(w io.Writer) (int64, error) {
 	})
 }
 
-// step returns the value of a quantised weight of 1 in a block whose largest weight is to become
-// most. If most is negative, the weight of largest magnitude becomes most, whatever its sign.
-func step(block []float32, most float32) float32 {
+// largest returns the weight of largest magnitude.
+func largest(block []float32) float32 {
 	var top, size uint32 // Without the sign bit, the order of the bits is that of the magnitudes.
 	for _, x := range block {
 		b := math.Float32bits(x)
@@ -195,10 +194,30 @@ func step(block []float32, most float32) float32 {
 			top, size = b, s
 		}
 	}
-	if most > 0 {
-		top = size
+	return math.Float32frombits(top)
+}
+
+// step8 returns the step of weights of which the largest becomes 127 or −127.
+func step8(row []float32) float32 { return float32(math.Abs(float64(largest(row)))) / 127 }
+
+// step4 returns the step of a block of 4-bit weights with the least squared error, of those that make
+// the weight of largest magnitude −8 or beyond. A weight beyond −8 or 7 is clamped.
+func step4(block []float32) (best float32) {
+	top, least := largest(block), math.Inf(1)
+	if math.IsInf(float64(top), 0) {
+		return top
 	}
-	return math.Float32frombits(top) / most
+	for _, most := range [...]float32{-8, -8.5, -9, -9.5, -10, 7, 7.5, 8, 8.5} {
+		by, sum := top/most, 0.0
+		for _, x := range block {
+			off := float64(x) - float64(by)*float64(quantise(x, by, -8, 7))
+			sum += off * off
+		}
+		if sum < least {
+			best, least = by, sum
+		}
+	}
+	return best
 }
 
 // quantise returns the number of steps in x, clamped to low..high.
@@ -213,7 +232,7 @@ func quantise(x, step float32, low, high int) int {
 // several.
 type scales struct {
 	source
-	most  float32
+	step  func(block []float32) float32
 	block int
 	// apart means that blocks are a dimension of their own: [rows, blocks].
 	apart bool
@@ -232,7 +251,7 @@ func (s scales) size() int64 { return 4 * int64(s.rows) * int64(blocks(s.cols, s
 func (s scales) WriteTo(w io.Writer) (int64, error) {
 	return s.each(w, func(dst []byte, row []float32) ([]byte, error) {
 		for from := 0; from < s.cols; from += s.block {
-			by := step(row[from:min(from+s.block, s.cols)], s.most)
+			by := s.step(row[from:min(from+s.block, s.cols)])
 			if math.IsInf(float64(by), 0) { // Quantised weights would be finite and meaningless.
 				return nil, errors.New("a weight is infinite, which integers cannot represent: use another dtype")
 			}
@@ -258,7 +277,7 @@ const tile = 64
 func (p packed8) WriteTo(w io.Writer) (int64, error) {
 	out, some := make([]byte, p.size()), make([]byte, tile*p.cols)
 	err := p.all(func(r int, row []float32) error {
-		by, at := step(row, 127), r%tile
+		by, at := step8(row), r%tile
 		for c, x := range row {
 			some[c*tile+at] = byte(quantise(x, by, -127, 127))
 		}
@@ -296,7 +315,7 @@ func (p packed4) WriteTo(w io.Writer) (int64, error) {
 	return p.each(w, func(dst []byte, row []float32) ([]byte, error) {
 		for from := 0; from < p.cols; from += block4 {
 			block := row[from:min(from+block4, p.cols)]
-			by := step(block, -8)
+			by := step4(block)
 			at := len(dst)
 			for range block4 / 2 {
 				dst = append(dst, 0x88) // missing weights count as 0

@@ -99,7 +99,7 @@ func (b *builder) product8(name, x string, w source) string {
 			of = fmt.Sprintf("%s.%d", of, g)
 		}
 		y := b.op("Mul", b.node(microsoft, "MatMulIntegerToFloat", nil, rows[g], b.packed(of+".int8", packed8{part}),
-			b.floats("unit", []float32{1}), b.packed(of+".scale", scales{part, 127, n, false}), b.zero8(zero)), steps[g])
+			b.floats("unit", []float32{1}), b.packed(of+".scale", scales{part, step8, n, false}), b.zero8(zero)), steps[g])
 		if sum == "" {
 			sum = y
 		} else {
@@ -148,13 +148,13 @@ const block4 = 32
 // 8 bits, block by block, and multiplies integers.
 func (b *builder) product4(name, x string, w source) string {
 	a := attrs{{"K", w.cols}, {"N", w.rows}, {"bits", 4}, {"block_size", block4}}
-	return b.node(microsoft, "MatMulNBits", append(a, b.dtype.accuracy()...), x, b.packed(name+".weight.int4", packed4{w, false}), b.packed(name+".weight.scale", scales{w, -8, block4, false}))
+	return b.node(microsoft, "MatMulNBits", append(a, b.dtype.accuracy()...), x, b.packed(name+".weight.int4", packed4{w, false}), b.packed(name+".weight.scale", scales{w, step4, block4, false}))
 }
 
 // joined4 adds a matrix with 4-bit weights, or those of experts, and its scales, in the form of the
 // operators for experts and tables.
 func (b *builder) joined4(name string, w source) (weights, steps string) {
-	return b.packed(name+".int4", packed4{w, true}), b.packed(name+".scale", scales{w, -8, block4, true})
+	return b.packed(name+".int4", packed4{w, true}), b.packed(name+".scale", scales{w, step4, block4, true})
 }
 
 // gathered4 adds rows of a table with 4-bit weights.

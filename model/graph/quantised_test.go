@@ -74,10 +74,10 @@ func TestInt8IsExact(t *testing.T) {
 	}
 	for i := range n {
 		row := x[i*in : (i+1)*in]
-		sx := max(step(row, 127), 0)
+		sx := step8(row)
 		for j := range out {
 			col := w[j*in : (j+1)*in]
-			sw := step(col, 127)
+			sw := step8(col)
 			sum := 0
 			for k := range in {
 				sum += quantise(row[k], sx, -128, 127) * quantise(col[k], sw, -127, 127)
@@ -190,10 +190,10 @@ func TestPacked(t *testing.T) {
 		}
 		return b.Bytes()
 	}
-	four, by := written(packed4{m, false}), written(scales{m, -8, block4, false})
+	four, by := written(packed4{m, false}), written(scales{m, step4, block4, false})
 	wide := func(s source) data { return halves{s} }
 	two := written(wide(m))
-	eight, by8 := written(packed8{m}), written(scales{m, 127, in, false})
+	eight, by8 := written(packed8{m}), written(scales{m, step8, in, false})
 	at := func(b []byte, i int) float32 { return math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:])) }
 	for r := range out {
 		for c := range in {
@@ -227,7 +227,7 @@ func TestPacked(t *testing.T) {
 	part.first, part.rows, across.first, across.rows = 1, out-2, 1, out-2
 	for _, pair := range [][2]source{{m, whole(t2)}, {part, across}} {
 		a, b := pair[0], pair[1]
-		for i, d := range [][2]data{{a, b}, {halves{a}, halves{b}}, {packed4{a, false}, packed4{b, false}}, {packed8{a}, packed8{b}}, {scales{a, 127, in, false}, scales{b, 127, in, false}}} {
+		for i, d := range [][2]data{{a, b}, {halves{a}, halves{b}}, {packed4{a, false}, packed4{b, false}}, {packed8{a}, packed8{b}}, {scales{a, step8, in, false}, scales{b, step8, in, false}}} {
 			if !bytes.Equal(written(d[0]), written(d[1])) {
 				t.Errorf("form %d of a matrix of inputs by outputs differs", i)
 			}
