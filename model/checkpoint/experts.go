@@ -124,7 +124,9 @@ func parseLLaDA2(p probe) (Config, error) {
 	c, err := parseQwen(p, "intermediate_size")
 	c.Length, c.HeadNorm = c.Positions, true
 	x, s := &c.Experts, p.settings()
-	x.Sigmoid, x.Biased, x.Factor = true, true, 1
+	// The class's values of keys that a config may lack.
+	x.Sigmoid, x.Biased, x.Groups, x.GroupsChosen, x.Factor, c.Epsilon = true, true, 8, 4, 2.5, 1e-5
+	s.May("rms_norm_eps", &c.Epsilon)
 	s.Need("num_experts", &x.Count)
 	s.Need("num_experts_per_tok", &x.Chosen)
 	s.Need("moe_intermediate_size", &x.Inner)
@@ -133,11 +135,12 @@ func parseLLaDA2(p probe) (Config, error) {
 	s.May("topk_group", &x.GroupsChosen)
 	s.May("use_qkv_bias", &c.QKVBias)
 	s.May("use_bias", &c.OutBias)
-	shared, dense, part := 0, 0, 1.0
+	shared, dense, part := 0, 0, 0.5
 	s.May("num_shared_experts", &shared)
 	s.May("first_k_dense_replace", &dense)
 	s.May("partial_rotary_factor", &part)
 	x.Shared = min(shared, maxWidth) * min(x.Inner, maxWidth)
+	x.Raw = x.Chosen == 1 // The class divides only several by their sum.
 	for i := range min(dense, maxBlocks) {
 		x.Dense[i] = true
 	}
@@ -147,8 +150,10 @@ func parseLLaDA2(p probe) (Config, error) {
 	if c.Heads > 0 && part > 0 && part <= 1 {
 		c.Rotary = int(float64(c.HeadSize()) * part)
 	}
-	if s.May("rotary_dim", &c.Rotary); c.Rotary < 2 || c.Rotary%2 != 0 {
-		return c, fmt.Errorf("rotary_dim is %d: must be even and at least 2", c.Rotary)
+	// Only the factor is used by the class.
+	given := c.Rotary
+	if s.May("rotary_dim", &given); c.Rotary < 2 || c.Rotary%2 != 0 || given != c.Rotary {
+		return c, fmt.Errorf("rotary_dim is %d, and partial_rotary_factor makes %d: must be equal, even and at least 2", given, c.Rotary)
 	}
 	c.BlockSize, err = p.blockSize("block_size", 32)
 	return c, err
@@ -170,9 +175,10 @@ var lladaMoEFamily = Family{
 // parseLLaDAMoE reads LLaDA-MoE's config.json.
 func parseLLaDAMoE(p probe) (Config, error) {
 	c, err := parseQwen(p, "dense_intermediate_size")
-	c.Length, c.HeadNorm = c.Positions, true
+	c.Length, c.HeadNorm, c.Epsilon = c.Positions, true, 1e-5 // the class's epsilon
 	x, s := &c.Experts, p.settings()
 	x.Raw, x.Factor = true, 1
+	s.May("rms_norm_eps", &c.Epsilon)
 	s.Need("num_experts", &x.Count)
 	s.Need("num_experts_per_tok", &x.Chosen)
 	s.Need("expert_intermediate_size", &x.Inner)

@@ -42,6 +42,13 @@ func TestExpertsConfig(t *testing.T) {
 			t.Errorf("%s: %.3f and %.3f", p.Family, all, working)
 		}
 	}
+	p := reftest.Must(ParseConfig([]byte(strings.NewReplacer(`"n_group":8,`, "", `"topk_group":4,`, "", `"partial_rotary_factor":0.5,`, "", `"routed_scaling_factor":2.5,`, "", `"rms_norm_eps":1e-06,`, "").Replace(llada2Mini))))(t)
+	if x := p.Experts; x.Groups != 8 || x.GroupsChosen != 4 || p.Rotary != 64 || x.Factor != 2.5 || p.Epsilon != 1e-5 {
+		t.Errorf("the class's values are not those of its config: %+v", p)
+	}
+	if p = reftest.Must(ParseConfig([]byte(strings.Replace(llada2Mini, `"num_experts_per_tok":8`, `"num_experts_per_tok":1`, 1))))(t); !p.Experts.Raw {
+		t.Error("the weight of a single expert is 1")
+	}
 	for _, old := range []string{`"norm_topk_prob":true`, `"score_function":"sigmoid"`, `"num_experts":256`, `"n_group":8`, `"num_experts_per_tok":8`, `"rotary_dim":64`, `"use_qk_norm":true`} {
 		key, _, _ := strings.Cut(old, ":")
 		for _, value := range []string{"-3", `"x"`, "1e9"} {

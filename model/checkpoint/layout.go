@@ -151,6 +151,7 @@ func (c Config) checkTensors(tensors map[string]Tensor) error {
 			if err := c.checkRotary(tensors[name]); err != nil {
 				wrong = append(wrong, err.Error())
 			}
+		case !asked[name] && slices.Contains(tensors[name].Shape, 0): // a layer of no width
 		case c.ours(name) && !asked[name]:
 			unexpected = append(unexpected, quoteName(name))
 		case !asked[name]:
