@@ -17,7 +17,7 @@ import (
 func TestBlockSampling(t *testing.T) {
 	reftest.Long(t)
 	t.Parallel()
-	for name, mask := range map[string]string{"bd3lm": "88", "bd3lm-noadaln": "70", "fast-dllm-v2": "80"} {
+	for name, mask := range map[string]string{"bd3lm": "88", "bd3lm-noadaln": "70", "fast-dllm-v2": "80", "moe/sdar-moe": "61"} {
 		m := reftest.Must(open(t, reftest.Checkpoint(t, name), model.Options{Override: map[string]string{"mask_id": mask, "length": "16"}}))(t)
 		spec := m.Spec()
 		canvas := slices.Repeat([]int{spec.Mask}, 15)
@@ -62,7 +62,7 @@ func TestBlockSampling(t *testing.T) {
 // TestGivenBlocks: given blocks see those before them that are filled, and so must what they keep.
 func TestGivenBlocks(t *testing.T) {
 	t.Parallel()
-	for name, mask := range map[string]string{"bd3lm": "88", "fast-dllm-v2": "80"} {
+	for name, mask := range map[string]string{"bd3lm": "88", "fast-dllm-v2": "80", "moe/sdar-moe": "61"} {
 		m := reftest.Must(open(t, reftest.Checkpoint(t, name), model.Options{Override: map[string]string{"mask_id": mask}}))(t)
 		size, spec := m.Spec().BlockSize, m.Spec()
 		canvas := slices.Repeat([]int{spec.Mask}, 4*size)

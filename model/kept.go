@@ -83,10 +83,10 @@ func (n *network) parts(ctx context.Context, c samplers.Call, ask func(part samp
 			IDs: c.IDs[i*length : (i+1)*length], Positions: c.Positions[from : from+wanted], Counts: c.Counts[i : i+1],
 			Compute: c.Compute[i*rows : (i+1)*rows], Noisy: c.Noisy,
 		}
-		if c.Kept != nil {
+		if len(c.Kept) > 0 {
 			one.Kept = c.Kept[i : i+1]
 		}
-		if c.Sigma != nil {
+		if len(c.Sigma) > 0 {
 			one.Sigma = c.Sigma[i : i+1]
 		}
 		if err := ask(one, from, from+wanted); err != nil {

@@ -124,10 +124,13 @@ func everywhere(length int) []int64 {
 func TestKeptInEveryNetwork(t *testing.T) {
 	reftest.Long(t)
 	t.Parallel()
-	for _, name := range []string{"mdlm", "mdlm-timecond", "radd", "sedd", "llada-gqa-bf16", "dream", "qwen2", "qwen3", "bert", "bd3lm", "sdar", "modernbert", "diffugpt"} {
+	for _, name := range []string{"mdlm", "mdlm-timecond", "radd", "sedd", "llada-gqa-bf16", "dream", "qwen2", "qwen3", "bert", "bd3lm", "sdar", "modernbert", "diffugpt", "llada2", "llada-moe", "sdar-moe"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for _, d := range graph.Dtypes() {
+				if d == graph.Int8 && expertShapes[name] != "" {
+					continue // It is refused.
+				}
 				net := another(t, name, d)
 				keptInNetwork(t, fmt.Sprintf("%s, %s, 4 rows", name, d), net, 4)
 				if d == graph.Float32 || d == graph.Int4 { // the types with kernels for single rows
@@ -318,10 +321,11 @@ func TestApartParts(t *testing.T) {
 	s, err := ort.Open(t.Context(), ort.Source{Path: reftest.Data(t, "foreign", "scaled.onnx")}, ort.Config{})
 	orttest.Opened(t, s, err)
 	n := &network{session: s, joint: maxJoint}
-	call := samplers.Call{IDs: []int64{1, 2, 3, 4}, Positions: []int64{0, 1, 1}, Counts: []int{2, 1}, Sigma: []float64{0.5, 2}}
+	// A caller's empty list may have more behind it.
+	call := samplers.Call{IDs: []int64{1, 2, 3, 4}, Positions: []int64{0, 1, 1}, Counts: []int{2, 1}, Sigma: []float64{0.5, 2}, Kept: make([]samplers.Kept, 2)[:0]}
 	var parts []samplers.Call
 	reftest.OK(t, n.parts(t.Context(), call, func(part samplers.Call, from, to int) error {
-		if !slices.Equal(part.Positions, call.Positions[from:to]) || part.Kept != nil {
+		if !slices.Equal(part.Positions, call.Positions[from:to]) || len(part.Kept) > 0 {
 			t.Errorf("positions %d to %d of %+v", from, to, part)
 		}
 		parts = append(parts, part)

@@ -21,9 +21,12 @@ var moreFolders = map[string]struct {
 	limit float64
 }{"modernbert": {"99", 8.3e-5}, "diffugpt": {"97", 1.05e-5}, "diffullama": {"94", 8.8e-6}}
 
-// another opens one of them, or another reference network.
+// another opens one of them, a small network with experts, or another reference network.
 func another(t *testing.T, name string, d graph.Dtype) heads {
 	t.Helper()
+	if expertShapes[name] != "" {
+		return keeper(t, expertFolder(t, name), Options{Dtype: d})
+	}
 	if moreFolders[name].mask == "" {
 		return keeper(t, reftest.Checkpoint(t, name), Options{Dtype: d})
 	}

@@ -16,11 +16,15 @@ import (
 
 // blockCausal lists small random networks of each kind, in blocks of 4 and of 8, with the ids of
 // their masks.
-var blockCausal = map[string]string{"bd3lm": "88", "bd3lm-noadaln": "70", "bd3lm-block8": "82", "sdar": "90", "fast-dllm-v2": "80"}
+var blockCausal = map[string]string{"bd3lm": "88", "bd3lm-noadaln": "70", "bd3lm-block8": "82", "sdar": "90", "fast-dllm-v2": "80", "moe/sdar-moe": "61", "moe/llada2-plain": "90"}
 
 func openBlocks(t *testing.T, name string) *Evaluator {
 	t.Helper()
-	m, err := model.Open(t.Context(), reftest.Checkpoint(t, name), model.Options{Runtime: orttest.OneThread, Override: map[string]string{"mask_id": blockCausal[name]}})
+	facts := map[string]string{"mask_id": blockCausal[name]}
+	if name == "moe/llada2-plain" {
+		facts["block_size"] = "4" // its config does not have it
+	}
+	m, err := model.Open(t.Context(), reftest.Checkpoint(t, name), model.Options{Runtime: orttest.OneThread, Override: facts})
 	orttest.Opened(t, m, err)
 	return reftest.Must(New(m, Options{Blocks: true}))(t)
 }

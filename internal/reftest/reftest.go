@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"testing"
 )
 
@@ -82,9 +83,13 @@ func Law(t testing.TB, name string) string {
 	return Reference(t, "laws", name+".json")
 }
 
-// Checkpoint does the same for the folder of a checkpoint with golden.safetensors.
+// Checkpoint does the same for the folder of a checkpoint with golden.safetensors, or for one of
+// another kind, as KIND/NAME.
 func Checkpoint(t testing.TB, name string) string {
 	t.Helper()
+	if kind, rest, ok := strings.Cut(name, "/"); ok {
+		return Reference(t, kind, rest)
+	}
 	return Reference(t, "checkpoints", name)
 }
 
