@@ -71,25 +71,11 @@ func TestExperts(t *testing.T) {
 	}
 }
 
-// expertShapes are keys of small configs, in addition to common ones, whose sizes 4 bits allow.
-var expertShapes = map[string]string{
-	"llada2": `"architectures":["LLaDA2MoeModelLM"],"intermediate_size":96,"moe_intermediate_size":32,"n_group":4,"topk_group":2,"num_shared_experts":2,
-		"first_k_dense_replace":1,"partial_rotary_factor":0.5,"routed_scaling_factor":2.5,"block_size":6`,
-	// Its weights are not divided by their sum.
-	"llada-moe": `"architectures":["LLaDAMoEModelLM"],"dense_intermediate_size":64,"expert_intermediate_size":32`,
-	"sdar-moe":  `"architectures":["SDARMoeForCausalLM"],"intermediate_size":64,"moe_intermediate_size":32,"norm_topk_prob":true,"block_size":6`,
-}
-
-func expertFiles(name string) fstest.MapFS {
-	return checkpointtest.Folder(`{"hidden_size":64,"num_hidden_layers":3,"num_attention_heads":4,"num_key_value_heads":2,"head_dim":16,"vocab_size":48,
-		"max_position_embeddings":24,"rope_theta":10000,"mask_token_id":47,"num_experts":8,"num_experts_per_tok":3,`+expertShapes[name]+"}", "model.", checkpoint.F32, 7)
-}
-
-// expertFolder writes one of expertShapes.
+// expertFolder writes a small network with experts.
 func expertFolder(t *testing.T, name string) string {
 	t.Helper()
 	dir := t.TempDir()
-	reftest.OK(t, os.CopyFS(dir, expertFiles(name)))
+	reftest.OK(t, os.CopyFS(dir, checkpointtest.ExpertFolder(name)))
 	return dir
 }
 
@@ -121,8 +107,8 @@ func inFourBits(t *testing.T, files fstest.MapFS) fstest.MapFS {
 // rows, and about as closely as 8 bits allow with them.
 func TestExpertsInFourBits(t *testing.T) {
 	t.Parallel()
-	for name := range expertShapes {
-		files := expertFiles(name)
+	for name := range checkpointtest.Experts {
+		files := checkpointtest.ExpertFolder(name)
 		dir, rounded := t.TempDir(), t.TempDir()
 		reftest.OK(t, os.CopyFS(dir, files))
 		reftest.OK(t, os.CopyFS(rounded, inFourBits(t, files)))

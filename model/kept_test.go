@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"mdmgen/internal/checkpointtest"
 	"mdmgen/internal/orttest"
 	"mdmgen/internal/reftest"
 	"mdmgen/model/checkpoint"
@@ -128,7 +129,7 @@ func TestKeptInEveryNetwork(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for _, d := range graph.Dtypes() {
-				if d == graph.Int8 && expertShapes[name] != "" {
+				if d == graph.Int8 && checkpointtest.Experts[name] != "" {
 					continue // It is refused.
 				}
 				net := another(t, name, d)

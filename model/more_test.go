@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"mdmgen/internal/checkpointtest"
 	"mdmgen/internal/reftest"
 	"mdmgen/model/checkpoint"
 	"mdmgen/model/graph"
@@ -24,7 +25,7 @@ var moreFolders = map[string]struct {
 // another opens one of them, a small network with experts, or another reference network.
 func another(t *testing.T, name string, d graph.Dtype) heads {
 	t.Helper()
-	if expertShapes[name] != "" {
+	if checkpointtest.Experts[name] != "" {
 		return keeper(t, expertFolder(t, name), Options{Dtype: d})
 	}
 	if moreFolders[name].mask == "" {

@@ -72,12 +72,14 @@ type running struct {
 // idle holds built-in models whose servers have stopped: opening one takes longer than most requests.
 var idle = make(chan model.Model, 64)
 
-// begin starts a server of a model, "" for the built-in one, with its tokenizer, and stops it after
+// begin starts a server of c's model or that of ref, "" for the built-in one, with its tokenizer, and stops it after
 // the test.
 func begin(t testing.TB, ref string, c serve.Config) *running {
 	t.Helper()
-	var m model.Model
-	if ref == "" {
+	m := c.Model
+	switch {
+	case m != nil:
+	case ref == "":
 		ref = reftest.Builtin(t)
 		select {
 		case m = <-idle:
@@ -88,7 +90,7 @@ func begin(t testing.TB, ref string, c serve.Config) *running {
 			reftest.OK(t, err)
 		}
 		t.Cleanup(func() { idle <- m })
-	} else {
+	default:
 		var err error
 		m, err = model.Open(t.Context(), ref, model.Options{Runtime: orttest.OneThread})
 		orttest.Opened(t, m, err)
