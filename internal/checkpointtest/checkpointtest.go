@@ -71,6 +71,7 @@ func Folder(config, prefix string, dtype checkpoint.Dtype, seed uint64) fstest.M
 	}
 	r := rand.New(rand.NewPCG(seed, 0))
 	var tensors []checkpoint.Tensor
+	embedding := c.Embedding()
 	for s := range c.Tensors() {
 		n, fan := 1, s.Shape[len(s.Shape)-1]
 		for _, d := range s.Shape {
@@ -79,7 +80,7 @@ func Folder(config, prefix string, dtype checkpoint.Dtype, seed uint64) fstest.M
 		v := make([]float32, n)
 		for i := range v {
 			switch {
-			case s.Name == c.Embedding():
+			case s.Name == embedding:
 				v[i] = float32(r.NormFloat64())
 			case len(s.Shape) == 1:
 				v[i] = float32(0.5 + 0.2*r.NormFloat64())

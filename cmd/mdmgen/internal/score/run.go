@@ -141,7 +141,7 @@ func (r *scoring) tryPlans(s *catalog.Sampler) error {
 		if err == nil && r.settings.Exact {
 			err = r.evaluator.Fits(len(free), s)
 		}
-		if err == nil {
+		if err == nil && !(r.settings.Exact && r.facts.BlockSize > 0) { // Exact values are sums over blocks, not of plans.
 			err = likelihood.FitsPlans(free, s)
 		}
 		if err != nil {

@@ -1,0 +1,43 @@
+package app
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"testing"
+
+	"mdmgen/internal/reftest"
+)
+
+// TestBlockCausalCommands runs what checks and scores a block-causal network: its rows are those of the
+// public code, and −log P, exactly, is below the exact NELBO, which the estimate agrees with.
+func TestBlockCausalCommands(t *testing.T) {
+	t.Parallel()
+	needRuntime(t)
+	for name, facts := range map[string][]string{"sdar-moe": nil, "llada2-plain": {"--set", "fact=mask_id=90", "--set", "fact=block_size=4"}} {
+		dir := reftest.Reference(t, "moe", name)
+		if facts == nil { // The other's file holds runs, too.
+			mustRun(t, "", "verify", dir, "--golden", filepath.Join(dir, "moe-golden.safetensors"))
+		}
+		score := func(more ...string) (windows []struct {
+			Nats  struct{ Mean, SE float64 }
+			Exact struct{ NELBO float64 }
+		}) {
+			var r struct{ Windows any }
+			r.Windows = &windows
+			text := `{"ids":[1,2,3,4,5,6,7,8,9]}` + "\n" + `{"ids":[5,6]}` + "\n"
+			args := append([]string{"score", "--model", dir, "--as", "jsonl", "--format", "json"}, more...)
+			reftest.OK(t, json.Unmarshal([]byte(mustRun(t, text, append(args, facts...)...)), &r))
+			return windows
+		}
+		exact, estimated := score("--exact"), score("--seed", "1", "--draws", "128")
+		for i, x := range exact {
+			bound := estimated[i].Nats
+			if nelbo := x.Exact.NELBO; !(x.Nats.Mean < nelbo) || !(bound.Mean-nelbo < 4*bound.SE && nelbo-bound.Mean < 4*bound.SE) {
+				t.Errorf("%s: −log P is %v, the NELBO %v, estimated as %v", name, x.Nats.Mean, nelbo, bound)
+			}
+		}
+		if len(exact) != 2 {
+			t.Errorf("%s: %d windows", name, len(exact))
+		}
+	}
+}
