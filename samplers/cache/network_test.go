@@ -21,7 +21,7 @@ import (
 func TestFamilies(t *testing.T) {
 	reftest.Long(t)
 	t.Parallel()
-	for _, name := range []string{"mdlm", "mdlm-timecond", "radd", "sedd", "llada-gqa-bf16", "dream-tied-fp16", "qwen2", "bert", "more/modernbert", "more/diffugpt", "llada-moe"} {
+	for _, name := range []string{"mdlm", "mdlm-timecond", "radd", "sedd", "llada-gqa-bf16", "dream-tied-fp16", "qwen2", "bert", "llada-moe", "more/modernbert", "more/diffugpt"} {
 		o, dir := model.Options{Runtime: orttest.OneThread, Dtype: graph.Float32}, t.TempDir()
 		if checkpointtest.Experts[name] != "" {
 			reftest.OK(t, os.CopyFS(dir, checkpointtest.ExpertFolder(name)))
