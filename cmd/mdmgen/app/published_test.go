@@ -59,6 +59,16 @@ var miniatures = map[string]miniature{
 		"{%- for m in messages %}{{- '<|im_start|>' + m.role + '\\n' + m.content + '<|im_end|>\\n' }}{%- endfor %}{%- if add_generation_prompt %}{{- '<|im_start|>assistant\\n' }}{%- endif %}",
 		map[string]int{"<|endoftext|>": 151643, "<|im_start|>": 151644, "<|im_end|>": 151645, "<|MASK|>": 151669}, "<|im_end|>",
 	},
+	"modernbert": {
+		`{"architectures":["ModernBertForMaskedLM"],"model_type":"modernbert","attention_bias":false,"attention_dropout":0.0,"bos_token_id":50281,
+		"classifier_activation":"gelu","classifier_bias":false,"classifier_dropout":0.0,"classifier_pooling":"mean","cls_token_id":50281,"decoder_bias":true,
+		"deterministic_flash_attn":false,"embedding_dropout":0.0,"eos_token_id":50282,"global_attn_every_n_layers":3,"global_rope_theta":160000.0,
+		"hidden_activation":"gelu","hidden_size":8,"initializer_cutoff_factor":2.0,"initializer_range":0.02,"intermediate_size":16,"local_attention":128,
+		"local_rope_theta":10000.0,"max_position_embeddings":8192,"mlp_bias":false,"mlp_dropout":0.0,"norm_bias":false,"norm_eps":1e-05,"num_attention_heads":2,
+		"num_hidden_layers":2,"pad_token_id":50283,"sep_token_id":50282,"sparse_pred_ignore_index":-100,"sparse_prediction":false,"vocab_size":50368}`,
+		"{%- for m in messages %}{{- '[Question]\n' + m.content | trim + '\n[/Question]\n\n' }}{%- endfor %}{%- if add_generation_prompt %}{{- '[Answer]\n' }}{%- endif %}",
+		map[string]int{"[UNK]": 50280, "[CLS]": 50281, "[SEP]": 50282, "[PAD]": 50283, "[MASK]": 50284}, "[SEP]",
+	},
 }
 
 // ling is a template like that of Ling and LLaDA2.
@@ -101,7 +111,7 @@ func (m miniature) repo(t *testing.T) *hubtest.Repo {
 			"decoder":       map[string]any{"type": "ByteLevel"}, "added_tokens": added,
 			"model": map[string]any{"type": "BPE", "vocab": vocab, "merges": []string{}},
 		},
-		"tokenizer_config.json": map[string]any{"chat_template": m.template, "eos_token": m.ends, "pad_token": "<|endoftext|>"},
+		"tokenizer_config.json": map[string]any{"chat_template": m.template, "eos_token": m.ends, "pad_token": m.ends},
 	} {
 		repo.Files[name] = reftest.Must(json.Marshal(content))(t)
 	}
@@ -114,6 +124,7 @@ var published = map[string]string{
 	"llada2":                     `llada2, block 32, threshold 0.95, editing 0, temperature 0, stop 156892, mask 156895`,
 	"inclusionAI/LLaDA2.1-mini":  `llada2, block 32, threshold 0.7, editing 0.5, temperature 0, stop 156892, mask 156895`,
 	"inclusionAI/LLaDA2.1-flash": `llada2, block 32, threshold 0.7, editing 0.5, temperature 0, stop 156892, mask 156895`,
+	"modernbert":                 `confidence, block 32, threshold 0, editing 0, temperature 0, stop 50282, mask 50284`,
 	"llada-moe":                  `fhs, block 0, threshold 0, editing 0, temperature 1, stop 0, mask 156895`,
 	"sdar-moe":                   `fhs, block 4, threshold 0, editing 0, temperature 1, stop 0, mask 151669`,
 }
