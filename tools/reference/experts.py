@@ -73,8 +73,8 @@ def shape(family, i, r):
         c["head_dim"] = r.choice([8, 12, 16, 20])
         c["block_size"] = r.choice([1, 3, 4, 8, 24])
     if family == "llada2":
-        c.update(intermediate_size=40, moe_intermediate_size=inner, n_group=groups, num_shared_experts=r.choice([0, 1, 2, None]),
-                 topk_group=r.randint(-(-chosen // group), groups), first_k_dense_replace=i % layers, partial_rotary_factor=r.choice([0.25, 0.5, 1]),
+        c.update(intermediate_size=40, moe_intermediate_size=inner, n_group=groups, num_shared_experts=(1, 2, 0, None)[i % 4],
+                 topk_group=r.randint(-(-chosen // group), groups), first_k_dense_replace=i % layers, partial_rotary_factor=(0.25, 0.5, 1)[i % 3],
                  routed_scaling_factor=r.choice([1.0, 2.5]), use_bias=r.random() < 0.5, use_qkv_bias=r.random() < 0.5, use_qk_norm=True, norm_topk_prob=True,
                  score_function="sigmoid", moe_router_enable_expert_bias=True)
         if i % 4 == 3:  # as the class has them
