@@ -78,9 +78,13 @@ func (d *gated) experts(i int, x, logs string) string {
 	if !b.dtype.four() {
 		return b.node(microsoft, "MoE", a, x, logs, b.matrix(name+"in", in), "", b.matrix(name+"out", out))
 	}
-	a = slices.Concat(a, attrs{{"expert_weight_bits", 4}, {"block_size", block4}}, b.dtype.accuracy())
-	w1, s1 := b.joined4(name+"in", in)
-	w2, s2 := b.joined4(name+"out", out)
+	block := 64 // Scales of fewer weights are a tenth of a large model more.
+	if m.Inner%block != 0 || d.c.Config.Hidden%block != 0 {
+		block = tableBlock4
+	}
+	a = slices.Concat(a, attrs{{"expert_weight_bits", 4}, {"block_size", block}}, b.dtype.accuracy())
+	w1, s1 := b.joined4(name+"in", in, block)
+	w2, s2 := b.joined4(name+"out", out, block)
 	return b.node(microsoft, "QMoE", a, x, logs, w1, s1, "", w2, s2)
 }
 
@@ -92,8 +96,8 @@ func expertsIn(d Dtype, c checkpoint.Config) error {
 	case m.Count == 0:
 	case d == Int8:
 		return fmt.Errorf("dtype int8: ONNX Runtime computes experts of 8 bits with an error of 1%%: use %s, which is as fast, or %s, which is more exact", Int4, Int4Exact)
-	case d.four() && (m.Inner%block4 != 0 || c.Hidden%block4 != 0):
-		return fmt.Errorf("dtype %s: experts of %d by %d numbers: both must be multiples of %d", d, c.Hidden, m.Inner, block4)
+	case d.four() && (m.Inner%tableBlock4 != 0 || c.Hidden%tableBlock4 != 0):
+		return fmt.Errorf("dtype %s: experts of %d by %d numbers: both must be multiples of %d", d, c.Hidden, m.Inner, tableBlock4)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"math"
 
 	"mdmgen/internal/half"
+	"mdmgen/internal/parallel"
 	"mdmgen/internal/plainfile"
 	"mdmgen/model/internal/onnxpb"
 )
@@ -152,17 +153,39 @@ func (s source) name() string {
 	return s.tensor.Name
 }
 
-// each writes the bytes that make appends for each row.
-func (s source) each(w io.Writer, make func(dst []byte, row []float32) ([]byte, error)) (n int64, err error) {
-	var buf []byte
-	err = s.all(func(r int, row []float32) (err error) {
-		if buf, err = make(buf[:0], row); err != nil {
-			return fmt.Errorf("tensor %s, row %d: %w", s.name(), s.first+r, err)
+// together is the number of rows that are packed at a time, by all processors.
+const together = 64
+
+// each writes the bytes that pack appends for each row. pack is called concurrently.
+func (s source) each(w io.Writer, pack func(dst []byte, row []float32) ([]byte, error)) (n int64, err error) {
+	var rows [together][]float32
+	var packed [together][]byte
+	var faults [together]error
+	filled, first := 0, s.first
+	flush := func() error {
+		parallel.For(filled, func(i int) { packed[i], faults[i] = pack(packed[i][:0], rows[i]) })
+		for i := range filled {
+			if faults[i] != nil {
+				return fmt.Errorf("tensor %s, row %d: %w", s.name(), first+i, faults[i])
+			}
+			k, err := w.Write(packed[i])
+			if n += int64(k); err != nil {
+				return err
+			}
 		}
-		k, err := w.Write(buf)
-		n += int64(k)
-		return err
+		first, filled = first+filled, 0
+		return nil
+	}
+	err = s.all(func(_ int, row []float32) error {
+		rows[filled] = append(rows[filled][:0], row...)
+		if filled++; filled == together {
+			return flush()
+		}
+		return nil
 	})
+	if err == nil {
+		err = flush()
+	}
 	return n, err
 }
 
@@ -208,13 +231,17 @@ func step4(block []float32) (best float32) {
 		return top
 	}
 	for _, most := range [...]float32{-8, -8.5, -9, -9.5, -10, 7, 7.5, 8, 8.5} {
-		by, sum := top/most, 0.0
+		by := float64(top / most)
+		if by == 0 {
+			return 0
+		}
+		in, sum := 1/by, 0.0
 		for _, x := range block {
-			off := float64(x) - float64(by)*float64(quantise(x, by, -8, 7))
+			off := float64(x) - by*min(max(math.RoundToEven(float64(x)*in), -8), 7)
 			sum += off * off
 		}
 		if sum < least {
-			best, least = by, sum
+			best, least = float32(by), sum
 		}
 	}
 	return best
@@ -299,6 +326,7 @@ func (p packed8) WriteTo(w io.Writer) (int64, error) {
 // in the lower half. With joined, it is [out, in/2].
 type packed4 struct {
 	source
+	block  int // weights that share a scale
 	joined bool
 }
 
@@ -307,17 +335,17 @@ func (p packed4) dims() []int {
 	if p.joined {
 		return p.shape(p.cols / 2)
 	}
-	return []int{p.rows, blocks(p.cols, block4), block4 / 2}
+	return []int{p.rows, blocks(p.cols, p.block), p.block / 2}
 }
-func (p packed4) size() int64 { return int64(p.rows) * int64(blocks(p.cols, block4)) * block4 / 2 }
+func (p packed4) size() int64 { return int64(p.rows) * int64(blocks(p.cols, p.block)*p.block/2) }
 
 func (p packed4) WriteTo(w io.Writer) (int64, error) {
 	return p.each(w, func(dst []byte, row []float32) ([]byte, error) {
-		for from := 0; from < p.cols; from += block4 {
-			block := row[from:min(from+block4, p.cols)]
+		for from := 0; from < p.cols; from += p.block {
+			block := row[from:min(from+p.block, p.cols)]
 			by := step4(block)
 			at := len(dst)
-			for range block4 / 2 {
+			for range p.block / 2 {
 				dst = append(dst, 0x88) // missing weights count as 0
 			}
 			for i, x := range block {

@@ -141,25 +141,26 @@ func (b *builder) gelu(op string, in ...string) string {
 	return b.innerOf(b.node(microsoft, op, nil, in...), zero8GELU)
 }
 
-// block4 is the number of 4-bit weights that share a scale.
-const block4 = 32
+// block4 is the number of 4-bit weights that share a scale: docs/precision.md has the loss of others.
+// tableBlock4 is that of tables, of which the runtime takes no smaller ones.
+const block4, tableBlock4 = 16, 32
 
 // product4 adds x·Wᵀ with 4-bit weights. At accuracy level 4 the runtime quantises each row of x to
 // 8 bits, block by block, and multiplies integers.
 func (b *builder) product4(name, x string, w source) string {
 	a := attrs{{"K", w.cols}, {"N", w.rows}, {"bits", 4}, {"block_size", block4}}
-	return b.node(microsoft, "MatMulNBits", append(a, b.dtype.accuracy()...), x, b.packed(name+".weight.int4", packed4{w, false}), b.packed(name+".weight.scale", scales{w, step4, block4, false}))
+	return b.node(microsoft, "MatMulNBits", append(a, b.dtype.accuracy()...), x, b.packed(name+".weight.int4", packed4{w, block4, false}), b.packed(name+".weight.scale", scales{w, step4, block4, false}))
 }
 
 // joined4 adds a matrix with 4-bit weights, or those of experts, and its scales, in the form of the
 // operators for experts and tables.
-func (b *builder) joined4(name string, w source) (weights, steps string) {
-	return b.packed(name+".int4", packed4{w, true}), b.packed(name+".scale", scales{w, step4, block4, true})
+func (b *builder) joined4(name string, w source, block int) (weights, steps string) {
+	return b.packed(name+".int4", packed4{w, block, true}), b.packed(name+".scale", scales{w, step4, block, true})
 }
 
 // gathered4 adds rows of a table with 4-bit weights.
 func (b *builder) gathered4(name string, w source, rows string) string {
-	a := attrs{{"bits", 4}, {"block_size", block4}, {"gather_axis", 0}, {"quantize_axis", 1}}
-	weights, steps := b.joined4(name, w)
+	a := attrs{{"bits", 4}, {"block_size", tableBlock4}, {"gather_axis", 0}, {"quantize_axis", 1}}
+	weights, steps := b.joined4(name, w, tableBlock4)
 	return b.node(microsoft, "GatherBlockQuantized", a, weights, rows, steps)
 }

@@ -190,7 +190,7 @@ func TestPacked(t *testing.T) {
 		}
 		return b.Bytes()
 	}
-	four, by := written(packed4{m, false}), written(scales{m, step4, block4, false})
+	four, by := written(packed4{m, block4, false}), written(scales{m, step4, block4, false})
 	wide := func(s source) data { return halves{s} }
 	two := written(wide(m))
 	eight, by8 := written(packed8{m}), written(scales{m, step8, in, false})
@@ -227,7 +227,7 @@ func TestPacked(t *testing.T) {
 	part.first, part.rows, across.first, across.rows = 1, out-2, 1, out-2
 	for _, pair := range [][2]source{{m, whole(t2)}, {part, across}} {
 		a, b := pair[0], pair[1]
-		for i, d := range [][2]data{{a, b}, {halves{a}, halves{b}}, {packed4{a, false}, packed4{b, false}}, {packed8{a}, packed8{b}}, {scales{a, step8, in, false}, scales{b, step8, in, false}}} {
+		for i, d := range [][2]data{{a, b}, {halves{a}, halves{b}}, {packed4{a, block4, false}, packed4{b, block4, false}}, {packed8{a}, packed8{b}}, {scales{a, step8, in, false}, scales{b, step8, in, false}}} {
 			if !bytes.Equal(written(d[0]), written(d[1])) {
 				t.Errorf("form %d of a matrix of inputs by outputs differs", i)
 			}
