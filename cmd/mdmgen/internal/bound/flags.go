@@ -59,7 +59,7 @@ type options struct {
 func caseFlags() []string {
 	out := []string{"sampler"}
 	for _, o := range catalog.AllOptions() {
-		if !o.Token && !o.Calls && o.Name != cache.Option.Name { // their laws are not computed
+		if !o.Token && !o.Calls && o.Name != cache.Option.Name && o.Name != "cache-cost" { // their laws are not computed
 			out = append(out, o.Name)
 		}
 	}
@@ -85,7 +85,7 @@ func (o *options) flags() kit.Set {
 		kit.Bool(&o.wide, kit.Flag{Name: "wide", Category: kit.CatOutput, Usage: fmt.Sprintf("print all lines and what they state, even if they are more than %d", screen)}),
 		kit.OutputFlag(&o.output),
 	}, o.pages.Flags(), o.chunks.Flags("windows of a text"), cut.Without("length", "limit"),
-		slices.Concat(o.sampler.Flags(), o.sampler.CallFlags()).Only(append(caseFlags(), "seed", "batch")...).Without("sampler", "steps", "cache-cost"),
+		slices.Concat(o.sampler.Flags(), o.sampler.CallFlags()).Only(append(caseFlags(), "seed", "batch")...).Without("sampler", "steps"),
 		o.model.Flags(), kit.Set{o.tokenizer.Flag(), o.sampler.Profile.Flag()})
 	return o.all.Common("q0", "reference", "length", "limit", "sampler", "steps", "seed", "format", "wide", "output", "html", "plots", "model", "tokenizer")
 }
