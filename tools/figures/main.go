@@ -5,12 +5,16 @@
 //
 //	go run ./tools/figures scaling
 //
-// A part takes up to several minutes of processor time.
+// A part takes up to several minutes of processor time. real.sh runs those on published networks,
+// which need the folder that it fills:
+//
+//	go run ./tools/figures -packages FOLDER heavy
 package main
 
 import (
 	"bytes"
 	"context"
+	"flag"
 	"fmt"
 	"io/fs"
 	"log"
@@ -36,13 +40,15 @@ const seed = 1
 
 // parts lists what is made, by name. The tables are between marks on the page, the plots in the
 // folder of the same name.
-var parts = []struct {
-	name, page string
-	make       func(context.Context, network) (plots []report.Plot, table []byte)
-}{
+var parts = []part{
 	{"scaling", "certificates", scaling}, {"world", "certificates", world4}, {"gap", "theory", gap},
 	{"field", "decoders", decoderField}, {"work", "decoders", work}, {"distances", "decoders", distances},
 	{"caches", "caches", caches}, {"interactions", "interactions", interactions}, {"texts", "interactions", texts},
+}
+
+type part struct {
+	name, page string
+	make       func(context.Context, network) (plots []report.Plot, table []byte)
 }
 
 func main() {
@@ -50,10 +56,15 @@ func main() {
 	defer stop()
 	log.SetFlags(0)
 	log.SetPrefix("figures: ")
-	net := open(ctx)
+	packages := flag.String("packages", "", "run the parts on published networks, which real.sh put into `FOLDER`")
+	flag.Parse()
+	if *packages != "" {
+		parts = realParts(*packages)
+	}
+	net := open(ctx, "fairytale")
 	defer net.Close()
 	for _, part := range parts {
-		if names := os.Args[1:]; len(names) > 0 && !slices.Contains(names, part.name) {
+		if names := flag.Args(); len(names) > 0 && !slices.Contains(names, part.name) {
 			continue
 		}
 		log.SetPrefix("figures: " + part.name + ": ")
@@ -64,23 +75,28 @@ func main() {
 			fatal.Check(p.Draw(&b, "svg", 560, 400))
 			fatal.Check(os.WriteFile(filepath.Join(folder, p.Name+".svg"), b.Bytes(), 0o644))
 		}
+		if table == nil { // it is a file
+			continue
+		}
 		marks.Replace(folder+".md", part.name, "go run ./tools/figures "+part.name, table)
 	}
 }
 
-// network is the built-in network with its likelihoods.
+// network is a network with its likelihoods.
 type network struct {
 	model.Model
 	e *likelihood.Evaluator
 }
 
-func open(ctx context.Context) network {
-	m := fatal.Must(model.Open(ctx, "fairytale", model.Options{Builtins: []model.Builtin{{Name: "fairytale", FS: builtin.Fairytale()}}}))
+func open(ctx context.Context, name string) network {
+	m := fatal.Must(model.Open(ctx, name, model.Options{Builtins: []model.Builtin{{Name: "fairytale", FS: builtin.Fairytale()}}}))
 	return network{m, fatal.Must(likelihood.New(m, likelihood.Options{}))}
 }
 
-// blank returns the canvas of d masks.
-func (n network) blank(d int) []int { return slices.Repeat([]int{n.Facts().MaskID}, d) }
+// blank returns the canvas of d masks, in the network's frame if it has one.
+func (n network) blank(d int) []int {
+	return n.Facts().Framed(slices.Repeat([]int{n.Facts().MaskID}, d))
+}
 
 // sample draws sequences and calls each with their results.
 func sample(ctx context.Context, m model.Model, canvas []int, sequences int, cfg samplers.Config, each func(samplers.Result)) (samplers.Totals, error) {
