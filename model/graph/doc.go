@@ -77,5 +77,6 @@
 // on the other rows of its call.
 //
 // Graphs use operators of ONNX opset 17 and of the com.microsoft domain, and
-// open in ONNX Runtime 1.24 and later, or 1.29 if they are time-conditioned.
+// open in ONNX Runtime 1.24 and later, or 1.29 if they are time-conditioned, or 1.32 if they have experts
+// in [Int4].
 package graph

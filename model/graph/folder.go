@@ -33,9 +33,9 @@ var unfinished = regexp.MustCompile(`^(.+)\` + partialSuffix + `[0-9a-f]{16}$`)
 func Unfinished(name string) bool { return unfinished.MatchString(name) }
 
 // Write converts a checkpoint to a folder: ModelFile, its weights of type o.Dtype in DataFile, the
-// checkpoint's config and tokenizer, and a manifest of all files. Weights are streamed: at most one
-// row of a matrix is in memory, with [Int8] one matrix. If the folder exists and is not empty, the
-// error wraps [fs.ErrExist]. The folder appears complete or not at all: if several processes write
+// checkpoint's config and tokenizer, and a manifest of all files. Weights are streamed: at most 64
+// rows of a matrix are in memory, with [Int8] one matrix, of experts the matrices of one. If the folder
+// exists and is not empty, the error wraps [fs.ErrExist]. The folder appears complete or not at all: if several processes write
 // it at the same time, one succeeds and the others fail. Write stops when ctx is done. Of a large
 // model, it then leaves a partial folder, as a killed process does, and the next Write of the same model
 // goes on from there.

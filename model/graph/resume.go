@@ -60,6 +60,9 @@ func adopt(partial []string, dir, key string) (w written, err error) {
 
 // data writes DataFile from where w says, each matrix at its offset.
 func (m manifest) data(ctx context.Context, dir string, outside []initializer, w written) (err error) {
+	if n := w.Matrices; n < 0 || n > len(outside) || n > 0 && w.Size != outside[n-1].offset+outside[n-1].size() {
+		w = written{Key: w.Key} // not a record of this program
+	}
 	f, err := os.OpenFile(filepath.Join(dir, DataFile), os.O_WRONLY|os.O_CREATE, 0o666)
 	if err != nil {
 		return err
@@ -95,11 +98,11 @@ func (m manifest) data(ctx context.Context, dir string, outside []initializer, w
 		if err := errors.Join(buffered.Flush(), f.Sync()); err != nil {
 			return err
 		}
-		if w.Matrices, w.Size = i+1, at; err == nil {
-			w.Sum, err = s.sum.(encoding.BinaryMarshaler).MarshalBinary()
-		}
+		w.Matrices, w.Size = i+1, at
+		var serr error
+		w.Sum, serr = s.sum.(encoding.BinaryMarshaler).MarshalBinary()
 		text, jerr := json.Marshal(w)
-		if err := errors.Join(err, jerr, os.WriteFile(filepath.Join(dir, resumeFile), text, 0o666)); err != nil {
+		if err := errors.Join(serr, jerr, os.WriteFile(filepath.Join(dir, resumeFile), text, 0o666)); err != nil {
 			return err
 		}
 	}

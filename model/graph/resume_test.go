@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -56,6 +57,17 @@ func TestResume(t *testing.T) {
 	}
 	if got, want := list(t, dir), list(t, whole); len(got) != len(want) {
 		t.Errorf("%v, want %v", got, want)
+	}
+	// A record that fits no matrix counts for nothing.
+	reftest.OK(t, os.RemoveAll(dir))
+	stop(Float32)
+	record := filepath.Join(reftest.Must(partials(dir))(t)[0], resumeFile)
+	text := reftest.Must(os.ReadFile(record))(t)
+	reftest.OK(t, os.WriteFile(record, bytes.Replace(text, []byte(`"matrices":`), []byte(`"matrices":9`), 1), 0o666))
+	reftest.OK(t, Write(t.Context(), c, o, dir))
+	reftest.OK(t, CheckAll(t.Context(), stamp.Store{}, dir))
+	if a, b := reftest.Must(os.ReadFile(filepath.Join(whole, DataFile)))(t), reftest.Must(os.ReadFile(filepath.Join(dir, DataFile)))(t); !bytes.Equal(a, b) {
+		t.Error("weights differ after a wrong record")
 	}
 	reftest.OK(t, os.RemoveAll(dir))
 	stop(Float32)
