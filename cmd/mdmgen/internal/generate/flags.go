@@ -49,7 +49,7 @@ func (o *options) flags() kit.Set {
 		kit.Number(&o.audit, "above 0 and at most 1", func(x float64) bool { return x > 0 && x <= 1 }, kit.Flag{Name: "audit", Category: kit.CatSample, Default: "none", Usage: "measure the loss of a fraction `F` of the groups or cached calls"}),
 	}, o.sampler.CallFlags(), kit.Set{
 		kit.Int(&o.n, 1, requests.MaxSamples, kit.Flag{Name: "n", Category: kit.CatInput, Usage: "draw `N` samples, or N for each line of --input"}),
-		kit.Parsed(&o.Length, requests.ParseLength, requests.Length.String, kit.Flag{Name: "length", Category: kit.CatInput, Default: "the model's",
+		kit.Parsed(&o.Length, requests.ParseLength, requests.Length.String, kit.Flag{Name: "length", Category: kit.CatInput, Default: "the model's, +256 for an answer",
 			Usage: "use `N` positions, or +N to fill (--max-new-tokens N)", Synonyms: []kit.Synonym{{Name: "max-new-tokens", Value: "+%s"}}}),
 		kit.Text(&o.prefix, kit.Flag{Name: "prefix", Category: kit.CatInput, Usage: "begin each sample with `TEXT`; also --prompt", Synonyms: []kit.Synonym{{Name: "prompt", Value: "%s"}}}),
 		kit.Text(&o.suffix, kit.Flag{Name: "suffix", Category: kit.CatInput, Usage: "end each sample with `TEXT`"}),
