@@ -145,11 +145,11 @@ func FactsOf(repo string) map[string]string {
 	return nil
 }
 
-// WriteKnown writes the list as a Markdown table, for the docs. Repositories of which all is the same
-// share a row.
+// WriteKnown writes the list as a Markdown table, for the docs. Neighbours of which all is the same share a
+// row.
 func WriteKnown(w io.Writer) error {
 	var b strings.Builder
-	b.WriteString("| names | family | parameters | tokenizer | what works | checked on small random weights |\n| --- | --- | ---: | --- | --- | --- |\n")
+	b.WriteString("| names | family | parameters | what works |\n| --- | --- | ---: | --- |\n")
 	names := ""
 	for i, k := range known {
 		if names += "`" + k.Repo + "`"; i+1 < len(known) {
@@ -159,15 +159,11 @@ func WriteKnown(w io.Writer) error {
 				continue
 			}
 		}
-		tokenizer := "its own"
-		if k.Tokenizer != "" {
-			tokenizer = "`" + k.Tokenizer + "`"
-		}
 		parameters := "–"
 		if k.Parameters > 0 {
 			parameters = fmt.Sprintf("%.1f M", float64(k.Parameters)/1e6)
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", names, k.Family, parameters, tokenizer, k.Works, strings.TrimSuffix(k.Checked, small))
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", names, k.Family, parameters, k.Works)
 		names = ""
 	}
 	_, err := io.WriteString(w, b.String())

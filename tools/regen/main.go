@@ -1,9 +1,8 @@
 // Command regen renews everything in the repository that depends on the weights
 // of the built-in model: the golden sample of a test, and its text in the README.
-// It also renews what is generated from the program: the README's tables of families
-// and samplers, the tables of docs/models.md and docs/families.md, docs/cli.md,
-// which depends on the flags of all commands, and the schemas of records in
-// docs/schemas. It is run by
+// It also renews what is generated from the program: the tables of docs/choosing.md,
+// docs/models.md and docs/families.md; docs/cli.md, which depends on the flags of
+// all commands; and the schemas of records in docs/schemas. It is run by
 //
 //	go generate ./builtin
 package main
@@ -22,7 +21,6 @@ import (
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
-	"github.com/dustin/go-humanize/english"
 
 	"mdmgen/builtin"
 	"mdmgen/model"
@@ -56,8 +54,7 @@ func main() {
 	golden := fatal.Must(json.Marshal(map[string]any{"seed": seed, "ids": ids, "text": text}))
 	fatal.Check(os.WriteFile("testdata/golden-sample.json", append(golden, '\n'), 0o644))
 	replace("README.md", "sample", func(w io.Writer) error { return writeSample(w, text) })
-	replace("README.md", "families", writeFamilies)
-	replace("README.md", "samplers", writeSamplers)
+	replace("docs/choosing.md", "samplers", writeSamplers)
 	replace("docs/models.md", "known", hub.WriteKnown)
 	replace("docs/families.md", "families", checkpoint.WriteFamilies)
 	replace("docs/families.md", "refused", checkpoint.WriteRefused)
@@ -91,25 +88,6 @@ func writeSamplers(w io.Writer) error {
 	for _, d := range catalog.Descriptors() {
 		names := "`" + strings.Join(append([]string{d.Name}, d.Aliases...), "`, `") + "`"
 		fmt.Fprintf(w, "| %s | %s | %s |\n", names, d.Summary, d.Calls)
-	}
-	return nil
-}
-
-// writeFamilies writes the families of known repositories.
-func writeFamilies(w io.Writer) error {
-	fmt.Fprint(w, "| family | published as | what works |\n| --- | --- | --- |\n")
-	known := hub.KnownList()
-	for len(known) > 0 {
-		first, n := known[0], 1
-		for n < len(known) && known[n].Family == first.Family && known[n].Works == first.Works {
-			n++
-		}
-		more := ""
-		if n > 1 {
-			more = " and " + english.Plural(n-1, "other", "")
-		}
-		fmt.Fprintf(w, "| %s | `%s`%s | %s |\n", first.Family, first.Repo, more, first.Works)
-		known = known[n:]
 	}
 	return nil
 }
