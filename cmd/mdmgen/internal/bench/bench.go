@@ -29,18 +29,16 @@ func Command(s kit.Streams) *cli.Command {
 			"Runs the cross product of samplers and settings. Each setting may be a list (8,16,32) or a range (8-1024*2,\n" +
 			"4-16+4), and applies to the samplers that use it. With --calls each sampler gets the steps whose expected calls\n" +
 			"are within 10 % of the number, and the results name the samplers that have none. Cells run in rounds, in random\n" +
-			"order, with the same random streams in a round. --max-time bounds the whole run: every cell is measured once\n" +
-			"before any is repeated, half of the time is for --quality, and the results name what is missing. If a cell\n" +
-			"fails, it is reported, the others are finished, and the exit status is 1.\n\n" +
-			"Times are of sampling alone, without opening and warming up. Calls are network calls per sequence; empty steps\n" +
-			"cost nothing. tokens/s are sampled tokens per second of wall-clock time. CSV and JSON have more columns than the\n" +
-			"table.\n\n" +
+			"order, with the same random streams in a round. With --max-time every cell is measured once before any is\n" +
+			"repeated, half of the time is for --quality, and the results name what is missing. If a cell fails, the others\n" +
+			"are finished, and the exit status is 1.\n\n" +
+			"Times are of sampling alone, without opening and warming up. Calls are network calls per sequence. tokens/s are\n" +
+			"sampled tokens per second of wall-clock time. CSV and JSON have more columns than the table.\n\n" +
 			"--quality error draws texts by First-Hitting on the canvas, of up to 16 free positions, and computes exactly how\n" +
-			"probable each sampler makes them, from 2^N network rows per text for N positions: TV(P_FHS, P_N),\n" +
-			"KL(P_FHS‖P_N), and the collision bound. certificate bounds both distances at any length from runs of\n" +
-			"First-Hitting, for all samplers together. text and nelbo measure the sampled sequences. audit compares rows on\n" +
-			"texts of its own: with a cache, the cached rows with full ones; without, the rows of a group with rows of one\n" +
-			"position per call.",
+			"probable each sampler makes them, from 2^N network rows per text for N positions: TV(P_FHS, P_N), KL(P_FHS‖P_N),\n" +
+			"and the collision bound. certificate bounds both distances at any length. text and nelbo measure the sampled\n" +
+			"sequences. audit compares cached rows with full ones, or without a cache the rows of a group with those of one\n" +
+			"position per call, on texts of its own.",
 		Flags: o.flags().CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error {
 			if err := kit.NoArguments("bench", args); err != nil {

@@ -65,7 +65,7 @@ func (o *options) flags() kit.Set {
 	none := func(string) bool { return false }
 	const most = 1 << 20
 	o.all = slices.Concat(kit.Set{
-		list(kit.Flag{Name: "sampler", Category: kit.CatSample, Default: strings.Join(bench.Compared(none), ","), Words: catalog.Names(), Usage: "measure a `LIST` of samplers, each optionally with settings, such as 'euler grid=paper': " + strings.Join(catalog.Names(), ", ")}),
+		list(kit.Flag{Name: "sampler", Category: kit.CatSample, Default: strings.Join(bench.Compared(none), ","), Words: catalog.Names(), Usage: "measure a `LIST` of samplers, each optionally with settings, such as 'euler grid=paper'"}),
 		list(kit.Flag{Name: "steps", Category: kit.CatSample, Default: defaultSteps, Usage: "take a `LIST` of numbers of steps or groups"}),
 		kit.Text(&o.callsText, kit.Flag{Name: "calls", Category: kit.CatSample, Default: "none", Usage: "choose steps for a `LIST` of network calls"}),
 		list(kit.Flag{Name: "grid", Category: kit.CatSample, Default: "each sampler's", Usage: "take a `LIST` of grids: uniform, lambda, paper, cos2, cosine, theta:LIST or lambda:LIST"}),

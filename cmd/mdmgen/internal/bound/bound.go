@@ -25,14 +25,11 @@ func Command(s kit.Streams) *cli.Command {
 		Name:      "bound",
 		Usage:     "compare both sides of the paper's bounds",
 		ArgsUsage: "[FILE]",
-		Description: "FILE is a world (a .json file with q0 and μ) or a text. For a world all statements are exact, for the samplers\n" +
-			"that flags name or a default choice. For a text, read from FILE or standard input as by score, it prints for\n" +
-			"each window the exact −log P of the first-hitting sampler and the exact NELBO, whose mean gap is ε″ −\n" +
-			"KL(q0‖P_FHS), and the cost of other samplers. --reference bounds KL(q0‖P_FHS) and ε″ from below, by any\n" +
-			"distribution that was not made from this text. --q0 chain takes the network's own left-to-right chain as the\n" +
-			"data distribution, and estimates both sides of KL(q0‖P_FHS) ≤ ε″ from samples. --plan-only needs no network.\n" +
-			"Windows of more than 16 positions, all windows of a time-conditioned network, and all with --plans, get a\n" +
-			"lower bound on the gap from K plans. The exit status is 3 if a statement is violated. Values are in nats.",
+		Description: "FILE is a world (a .json file with q0 and μ) or a text, as for score. On a world all statements are exact, for\n" +
+			"the samplers that flags name or a default choice. On a text it prints for each window the exact −log P of the\n" +
+			"first-hitting sampler and the exact NELBO, whose mean gap is ε″ − KL(q0‖P_FHS), and the cost of other samplers.\n" +
+			"Windows of more than 16 positions, of a time-conditioned network, or with --plans get a lower bound on the gap\n" +
+			"from K plans. The exit status is 3 if a statement is violated. Values are in nats.",
 		Flags: o.flags().CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error {
 			if err := o.check(s, args); err != nil {

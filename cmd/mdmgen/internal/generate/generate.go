@@ -31,11 +31,10 @@ func Command(s kit.Streams) *cli.Command {
 			"--prefix and --suffix leave masks between them. --infill is a text in which {{N}} is N masks, {{*}} as many as\n" +
 			"--length leaves, {{NAME:N}} a gap with a name, and {{\"text\"}} a text that contains braces. --input reads JSON\n" +
 			"lines: {\"prefix\":…,\"suffix\":…,\"length\":…}, {\"infill\":TEXT or [\"text\",3,\"text\"]}, {\"ids\":[5,null,17]} with null\n" +
-			"for masks, or {\"messages\":[{\"role\":\"user\",\"content\":TEXT}],\"length\":…}. --chat is one message of a user.\n" +
-			"Messages become a prompt by the model's chat template; the answer is sampled after it and printed alone. Given\n" +
-			"text is plain text: a prompt that spells a special token stays letters. Only --input - reads standard input; --prefix \"$(cat)\" takes a text from it. A line may also have \"n\", \"seed\",\n" +
-			"\"sampler\" and every sampler setting (\"temperature\", \"top_p\" …) in place of the flags; a line with its own seed\n" +
-			"gives the samples of a run with that --seed.\n\n" +
+			"for masks, or {\"messages\":[{\"role\":\"user\",\"content\":TEXT}],\"length\":…}; \"n\", \"seed\", \"sampler\" and every sampler\n" +
+			"setting (\"temperature\", \"top_p\" …) take the place of the flags. --chat is one message of a user. Messages become\n" +
+			"a prompt by the model's chat template; only the answer is printed. Given text is plain text: a prompt that\n" +
+			"spells a special token stays letters. --prefix \"$(cat)\" takes a text from standard input.\n\n" +
 			"A sample depends on the model, the sampler's settings, the seed and its index, not on --batch or --threads.\n" +
 			"`mdmgen samplers NAME` lists the flags and settings of a sampler; others are errors.",
 		Flags: o.flags().CLI(),

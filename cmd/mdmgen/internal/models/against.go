@@ -64,7 +64,7 @@ type AgainstRecord struct {
 func (o *verifying) againstFlags() kit.Set {
 	o.draws, o.confidence = defaultDraws, estimate.DefaultConfidence
 	return slices.Concat(kit.Set{
-		kit.Name(&o.against, "name the other model", kit.Flag{Name: "against", Category: kit.CatEstimate, Usage: "compare with the model `REF`, the reference, on canvases of its samples or a text"}),
+		kit.Name(&o.against, "name the other model", kit.Flag{Name: "against", Category: kit.CatEstimate, Usage: "compare with the model `REF`, the reference"}),
 		kit.Name(&o.text, "name the file of the text", kit.Flag{Name: "text", Category: kit.CatInput, Default: "the reference's own samples", Usage: "mask the text in `FILE`, plain or lines of {\"ids\":…}"}),
 		setup.DtypeFlag(&o.againstDtype, "against-dtype", "--dtype of the other model, as `TYPE`"),
 		kit.Text(&o.againstDevice, kit.Flag{Name: "against-device", Category: kit.CatGeneral, Default: "the same as --device", Usage: "run the other model on `DEVICE`"}),

@@ -56,11 +56,11 @@ func Convert(s kit.Streams) *cli.Command {
 		Name:      "convert",
 		Usage:     "write a checkpoint as an ONNX folder",
 		ArgsUsage: "MODEL",
-		Description: "Reads a checkpoint (the name of a hub repository, a folder with config.json and model.safetensors,\n" +
-			"pytorch_model.bin or shards of either, or a trainer's .ckpt or .pth file) and writes a folder with model.onnx,\n" +
-			"model.onnx_data, the tokenizer and, if rows can be kept between calls, model_kept.onnx; docs/onnx.md lists inputs\n" +
-			"and outputs. Memory does not grow with the model. The folder is written whole or not at all. Its\n" +
-			"mdmgen.manifest.json has digests, and it does not open if its weights or graph change.",
+		Description: "Reads a checkpoint (the name of a hub repository, a folder with config.json and weights, or a trainer's .ckpt or\n" +
+			".pth file) and writes a folder with model.onnx, model.onnx_data, the tokenizer and, if rows can be kept between\n" +
+			"calls, model_kept.onnx; docs/onnx.md lists inputs and outputs. Memory does not grow with the model. The folder\n" +
+			"is written whole or not at all. Its mdmgen.manifest.json has digests, and it does not open if its weights or\n" +
+			"graph change.",
 		Flags: set.CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error {
 			w, err := convert(ctx, s, &runtime, args, out, weights, overrides, graph.Options{Dtype: dtype, Force: force})

@@ -50,8 +50,7 @@ func Pull(s kit.Streams) *cli.Command {
 		Description: "Fetches the missing files of a branch, tag or commit (default: main) of each repository: config, weights and\n" +
 			"tokenizer. FILE is an ONNX file of the repository. An interrupted fetch resumes, and every file is checked\n" +
 			"against the hub's digest. The cache is Hugging Face's, and HF_HUB_CACHE, HF_HOME, HF_ENDPOINT, HF_TOKEN and\n" +
-			"HF_HUB_OFFLINE have their usual meaning. Other commands fetch a model named by --model once and do not update\n" +
-			"it. Prints the name with its commit, and the path.",
+			"HF_HUB_OFFLINE have their usual meaning. Other commands fetch a model once and do not update it.",
 		Flags:  set.CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error { return o.run(ctx, s, args) }),
 	}

@@ -61,15 +61,14 @@ func Verify(s kit.Streams) *cli.Command {
 		Usage:     "compare a model's outputs with reference tensors or another model",
 		ArgsUsage: "[MODEL]",
 		Description: "Recomputes every tensor of the reference file --golden with the model, and prints the largest difference and the\n" +
-			"number of values of each. The exit status is 3 if a difference exceeds the tolerance. Two correct float32\n" +
-			"executions of a small network differ by about 1e-5; a wrong norm or activation shows as 1e-3 or more. If\n" +
-			"neighbouring numbers of a tensor's type differ by more than the tolerance, as float32 numbers near −1e6 do,\n" +
-			"values may differ by one such spacing more, and a line reports it. A malformed reference file is an input error,\n" +
-			"exit status 1.\n\n" +
-			"--against REF compares two models of one vocabulary, or a model with itself in another precision. REF is the\n" +
-			"reference. It prints KL(μ_reference‖μ) between the token distributions at masked positions of a text, by masked\n" +
-			"fraction; how often both have the same most probable token; and the difference of the NELBO on the same windows\n" +
-			"with the same masks. --fact applies to both models, --sidecar and --weights to MODEL.",
+			"number of values of each. The exit status is 3 if a difference exceeds the tolerance, 1 if the file is\n" +
+			"malformed. Two correct float32 executions of a small network differ by about 1e-5; a wrong norm or activation\n" +
+			"shows as 1e-3 or more. If neighbouring numbers of a tensor's type differ by more than the tolerance, values may\n" +
+			"differ by one such spacing more, and a line reports it.\n\n" +
+			"--against REF compares two models of one vocabulary, or a model with itself in another precision. It prints\n" +
+			"KL(μ_reference‖μ) at masked positions of a text, by masked fraction; how often both have the same most probable\n" +
+			"token; and the difference of the NELBO with the same masks. --fact applies to both models, --sidecar and\n" +
+			"--weights to MODEL.",
 		Flags:  o.flags().CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error { return compare(ctx, s, o, args) }),
 	}

@@ -61,10 +61,9 @@ func Command(s kit.Streams) *cli.Command {
 			"TEMPLATE is a text with {{N}} for N masks, as in generate --infill; most tokens include the blank before them. Without\n" +
 			"candidates it prints the most probable tokens at each masked position while all are masked, one network row each. With a\n" +
 			"candidate a gap has as many masks as the candidate has tokens, up to " + fmt.Sprint(reading.MaxTokens) + ", and it prints the exact joint probability of\n" +
-			"filling them one by one, in uniform order (first-hitting) or from left to right, while all other masks stay. That takes\n" +
-			"a row for each canvas on the way. Logarithms are natural. Without TEMPLATE it reads JSON lines from standard input,\n" +
-			"{\"infill\":TEMPLATE,\"candidates\":[TEXT…]} or {\"ids\":[5,null,17],\"candidate_ids\":[[4],[9]]}, optionally with \"gap\",\n" +
-			"\"law\" and \"top\".",
+			"filling them one by one, while all other masks stay, from a row for each canvas on the way. Logarithms are\n" +
+			"natural. Without TEMPLATE it reads JSON lines from standard input, {\"infill\":TEMPLATE,\"candidates\":[TEXT…]} or\n" +
+			"{\"ids\":[5,null,17],\"candidate_ids\":[[4],[9]]}, optionally with \"gap\", \"law\" and \"top\".",
 		Flags:  o.flags().CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error { return read(ctx, s, o, args) }),
 	}

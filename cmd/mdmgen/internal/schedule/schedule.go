@@ -48,10 +48,9 @@ func Command(s kit.Streams) *cli.Command {
 		ArgsUsage: " ",
 		Description: "mdmgen schedule --calls 4,8,16,32\n" +
 			"mdmgen schedule --target-kl-per-token 0.01\n\n" +
-			"--calls and --target-kl-per-token print the groups of the sampler spread on a canvas of --length masks, with\n" +
-			"their predicted loss, and the random groups of parallel-fhs for comparison. This needs the network's\n" +
-			"interactions: from --profile, else from mdmgen's cache, where an earlier run kept them, else from a short\n" +
-			"measurement on samples, which is then kept. --format svg draws the groups.\n\n" +
+			"Prints the groups of the sampler spread on a canvas of --length masks, with their predicted loss, and the random\n" +
+			"groups of parallel-fhs for comparison. This needs the network's interactions: from --profile, else from mdmgen's\n" +
+			"cache, else from a short measurement on samples, which is then kept. --format svg draws the groups.\n\n" +
 			"The prediction is not a bound: `mdmgen bench --calls 4,8,16 --quality certificate` bounds distances from\n" +
 			"First-Hitting's distribution.",
 		Flags:  o.flags().CLI(),

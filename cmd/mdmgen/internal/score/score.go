@@ -25,10 +25,9 @@ func Command(s kit.Streams) *cli.Command {
 			"the default for names that end so). Values are in nats; a perplexity is a bound if its nats are.\n\n" +
 			"By default it estimates the NELBO, an upper bound on −log P of the first-hitting sampler; --estimator and\n" +
 			"--protocol choose other forms. --estimator plans bounds −log P of any sampler that has plans or paths, more\n" +
-			"tightly with more --plans. --exact computes it, for windows of up to 16 free positions. Decoders that look\n" +
-			"at rows are replayed on the text; if their choices follow from the canvas alone, windows may have any length\n" +
-			"(`mdmgen samplers NAME`). A window's numbers depend on the model, the settings, the seed and its index; --resume\n" +
-			"FILE continues an interrupted run to the same bits.",
+			"tightly with more --plans. --exact computes it, for windows of up to 16 free positions, or any length if a\n" +
+			"decoder's choices follow from the canvas alone (`mdmgen samplers NAME`). A window's numbers depend on the model,\n" +
+			"the settings, the seed and its index.",
 		Flags: o.flags().CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error {
 			if err := o.check(ctx, s, args); err != nil {

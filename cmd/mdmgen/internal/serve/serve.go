@@ -44,7 +44,7 @@ func (o *options) flags() kit.Set {
 	o.listen, o.queue, o.deadline = "127.0.0.1:8080", 256, 10*time.Minute
 	sampling := append(o.sampler.Flags(), o.sampler.CallFlags()...).Only("batch", "cache")
 	o.all = slices.Concat(kit.Set{
-		kit.Bool(&o.attached, kit.Flag{Name: "attached", Category: kit.CatInput, Rare: true, Usage: "exit when standard input ends (for a parent process), and remove the folder of the socket if it is empty"}),
+		kit.Bool(&o.attached, kit.Flag{Name: "attached", Category: kit.CatInput, Rare: true, Usage: "exit when standard input ends (for a parent process), and remove the socket's folder if it is empty"}),
 		kit.Text(&o.listen, kit.Flag{Name: "listen", Category: kit.CatInput, Usage: "listen on `HOST:PORT` or unix:PATH"}),
 		kit.Int(&o.queue, 1, 1<<20, kit.Flag{Name: "queue", Category: kit.CatInput, Usage: "let `N` requests wait; reject more with status 429"}),
 		kit.Int(&o.positions, 1, 1<<30, kit.Flag{Name: "positions", Category: kit.CatInput, Default: "64 batches of the longest", Usage: "work on at most `N` positions at a time; other requests wait"}),

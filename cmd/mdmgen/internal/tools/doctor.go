@@ -40,9 +40,9 @@ func Doctor(s kit.Streams) *cli.Command {
 		Description: "Prints the ONNX Runtime library that networks would use, its version and providers, the number of threads, the\n" +
 			"cache folder, and every problem found. It reads the library, the converted weights and --model in full and\n" +
 			"compares their digests; it fetches nothing. With --model it calls the model once, to print how many nodes of its\n" +
-			"network each of the runtime's providers runs and, with --device cuda, which operators CUDA leaves to the CPU; nodes\n" +
-			"in branches that the call does not take are not counted. The exit status is 4 if no network could run or the model does not\n" +
-			"exist, and 1 if files of the model are damaged.",
+			"network each of the runtime's providers runs and, with --device cuda, which operators CUDA leaves to the CPU.\n" +
+			"The exit status is 4 if no network could run or the model does not exist, and 1 if files of the model are\n" +
+			"damaged.",
 		Flags: set.CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error {
 			if err := kit.NoArguments("doctor", args); err != nil {

@@ -164,7 +164,7 @@ var marks = strings.NewReplacer("*", `\*`, "<", `\<`, "[", `\[`, "_", `\_`)
 const top = "##"
 
 // markdown returns the page below its title; section precedes the titles of its parts. written has
-// the lines of flags that are on the page already, and whether they are named again.
+// the flags whose meaning is on the page already, and whether they are named again.
 func (p page) markdown(section string, written map[string]bool) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n    %s\n", strings.Join(p.lines, "\n    "))
@@ -178,11 +178,11 @@ func (p page) markdown(section string, written map[string]bool) string {
 	for _, g := range p.groups {
 		lines := ""
 		for _, f := range g.flags {
-			line := fmt.Sprintf("- `%s`: %s\n", typed(f), marks.Replace(f.Help()))
-			if named, known := written[line]; !known {
-				lines += line
-				written[line] = !f.Rare && f.Name != kit.Settings && section != top
-			} else if named {
+			meaning := f.Name + ": " + f.Help()
+			if named, known := written[meaning]; !known {
+				lines += fmt.Sprintf("- `%s`: %s\n", typed(f), marks.Replace(f.Help()))
+				written[meaning] = section != top
+			} else if named && !f.Rare && f.Name != kit.Settings {
 				above = append(above, "`"+f.Typed()+"`")
 			}
 		}
