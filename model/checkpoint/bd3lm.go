@@ -8,7 +8,7 @@ const BD3LM = "bd3lm"
 var bd3lmFamily = Family{
 	Name:    BD3LM,
 	Models:  "BD3-LM (Arriola et al. 2025, arXiv 2503.09573), with adaLN or without, and files of its trainer: block-causal",
-	Checked: "outputs of the authors' code on small random checkpoints: all blocks at once, and runs with kept rows",
+	Checked: "the authors' code: all blocks at once, and runs with kept rows",
 	naming:  dditNaming,
 	classes: []string{"BD3LM"},
 	// With a time the rows of finished blocks would depend on the time of the first block.

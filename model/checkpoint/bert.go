@@ -9,7 +9,7 @@ import (
 var bertFamily = Family{
 	Name:    "bert",
 	Models:  "BERT's masked language model (Devlin et al. 2019, arXiv 1810.04805), such as bert-base-uncased, AntiBERTy and rxnfp's, as μ",
-	Checked: "outputs of transformers on AntiBERTy, rxnfp's and small random checkpoints",
+	Checked: "transformers, on AntiBERTy and rxnfp's too",
 	classes: []string{"BertForMaskedLM"},
 	// The class may be anybody's, or missing as in files of before 2020; the tensors show whether it
 	// has BERT's parts. Other heads beside the language model's are not used.

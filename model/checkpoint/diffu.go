@@ -20,7 +20,7 @@ const adaptedFrom = " (Gong et al. 2025, arXiv 2410.17891): shifted logits"
 var diffuGPTFamily = Family{
 	Name:    "diffugpt",
 	Models:  "DiffuGPT" + adaptedFrom,
-	Checked: "outputs of the authors' code on a small random checkpoint",
+	Checked: "the authors' code",
 	classes: []string{"GPT2LMHeadModel"}, tensor: denoiser,
 	parse: parseDiffuGPT,
 	pins: []pin{{"activation_function", `"gelu_new"`, true}, {"scale_attn_weights", "true", true}, {"scale_attn_by_inverse_layer_idx", "false", true},
@@ -41,7 +41,7 @@ var diffuGPTFamily = Family{
 var diffuLLaMAFamily = Family{
 	Name:    "diffullama",
 	Models:  "DiffuLLaMA" + adaptedFrom,
-	Checked: "outputs of the authors' code on a small random checkpoint",
+	Checked: "the authors' code",
 	classes: []string{"LlamaForCausalLM"}, tensor: denoiser,
 	parse: func(p probe) (Config, error) {
 		c, err := parseQwen(p, "intermediate_size")

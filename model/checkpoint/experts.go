@@ -97,7 +97,7 @@ const maxExperts = 1 << 12
 var llada2Family = Family{
 	Name:    "llada2",
 	Models:  "LLaDA2.0 and 2.1, mini and flash (Bie et al. 2025, arXiv 2512.15745): block-causal, with experts",
-	Checked: "outputs of the authors' code on small random checkpoints of many shapes: whole canvases, two copies, and runs with kept rows",
+	Checked: "the authors' code, in many shapes: whole canvases, two copies, and runs with kept rows",
 	classes: []string{"LLaDA2MoeModelLM"},
 	parse:   parseLLaDA2,
 	blocks:  true,
@@ -162,7 +162,7 @@ func parseLLaDA2(p probe) (Config, error) {
 var lladaMoEFamily = Family{
 	Name:    "llada-moe",
 	Models:  "LLaDA-MoE 7B-A1B, Base and Instruct (Zhu et al. 2025, arXiv 2509.24389)",
-	Checked: "outputs of the authors' code on small random checkpoints of many shapes",
+	Checked: "the authors' code, in many shapes",
 	classes: []string{"LLaDAMoEModelLM", "LLaDAMoEModel"},
 	parse:   parseLLaDAMoE,
 	// The class ignores norm_topk_prob and moe_router_score_function.
@@ -192,7 +192,7 @@ func parseLLaDAMoE(p probe) (Config, error) {
 
 var sdarMoEFamily = qwenFamily("sdar-moe",
 	"SDAR with experts, such as SDAR-30B-A3B-Chat (Cheng et al. 2025, arXiv 2510.06303): Qwen3-MoE's network, block-causal",
-	"outputs of a public copy of the authors' code on small random checkpoints of many shapes: whole canvases, and two copies",
+	"a public copy of the authors' code, in many shapes: whole canvases, and two copies",
 	qwenForm{third: true, blocks: "block_size", size: 4, experts: true}, "SDARMoeForCausalLM")
 
 // parseQwenMoE reads the keys of Qwen3-MoE's experts.

@@ -30,7 +30,7 @@ type Family struct {
 	// Name is used in facts and records.
 	Name string
 	// Models describes for the docs which models are published in this form, and their source;
-	// Checked, how their rows were verified.
+	// Checked, with what outputs theirs were compared.
 	Models, Checked string
 	naming
 	// decoder is the Decoder of its facts.
@@ -101,7 +101,7 @@ var layouts = map[Network]func(Config) layout{DDiT: dditTensors, Gated: gatedTen
 // WriteFamilies writes the families as a Markdown table, for the docs.
 func WriteFamilies(w io.Writer) error {
 	var b strings.Builder
-	b.WriteString("| family | published models | checked how |\n| --- | --- | --- |\n")
+	b.WriteString("| family | published models | compared with the outputs of |\n| --- | --- | --- |\n")
 	for _, f := range families {
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", f.Name, f.Models, f.Checked)
 	}

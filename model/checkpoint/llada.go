@@ -5,7 +5,7 @@ import "mdmgen/model/facts"
 var lladaFamily = Family{
 	Name:    "llada",
 	Models:  "LLaDA 8B Base, Instruct and 1.5 (Nie et al. 2025, arXiv 2502.09992)",
-	Checked: "outputs of a public implementation on small random checkpoints: two shards with a padded vocabulary, and grouped queries in BF16",
+	Checked: "a public implementation: two shards with a padded vocabulary, and grouped queries in BF16",
 	classes: []string{"LLaDAModelLM", "LLaDAModel"},
 	parse:   parseLLaDA,
 	pins: []pin{{"block_type", `"llama"`, false}, {"layer_norm_type", `"rms"`, false}, {"activation_type", `"silu"`, false}, {"rope", "true", false},

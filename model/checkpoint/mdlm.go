@@ -6,7 +6,7 @@ const MDLM = "mdlm"
 var mdlmFamily = Family{
 	Name:    MDLM,
 	Models:  "MDLM (Sahoo et al. 2024, arXiv 2406.07524), time-conditioned or not, and files of its trainer",
-	Checked: "outputs of the authors' code on small random checkpoints, and on files of its trainer with either set of weights",
+	Checked: "the authors' code, on files of its trainer with either set of weights too",
 	naming:  dditNaming,
 	classes: []string{"MDLM"},
 	// Other class names are those of wrappers around the network.

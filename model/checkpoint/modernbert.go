@@ -10,7 +10,7 @@ import (
 var modernBERTFamily = Family{
 	Name:    "modernbert",
 	Models:  "ModernBERT (Warner et al. 2024, arXiv 2412.13663), as μ, and dLLM's ModernBERT-chat",
-	Checked: "outputs of transformers on small random checkpoints",
+	Checked: "transformers",
 	classes: []string{"ModernBertForMaskedLM"},
 	parse:   parseModernBERT,
 	decoder: "confidence steps=128 block-length=32 temperature=0", // dLLM's for its chat models

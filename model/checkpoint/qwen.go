@@ -13,23 +13,23 @@ import (
 var (
 	dreamFamily = qwenFamily("dream",
 		"Dream, Dream-Coder (Ye et al. 2025, arXiv 2508.15487), DiffuCoder (Gong et al. 2025, arXiv 2506.20639): shifted logits",
-		"outputs of a public implementation on small random checkpoints: three shards, and a tied head in F16",
+		"a public implementation: three shards, and a tied head in F16",
 		qwenForm{shift: Yes}, "DreamModel")
 	qwen2Family = qwenFamily("qwen2",
 		"Qwen2's network trained for diffusion: Tiny-A2D, Open-dLLM (with the fact `shift=true` if the name is not known)",
-		"outputs of transformers with attention both ways on a small random checkpoint",
+		"transformers with attention both ways",
 		qwenForm{shift: Unstated}, "A2DQwen2LMHeadModel", "TinyA2DQwen2LMHeadModel", "Qwen2ForCausalLM")
 	qwen3Family = qwenFamily("qwen3",
 		"Qwen3's network trained for diffusion, which normalises queries and keys: Tiny-A2D",
-		"outputs of transformers with attention both ways on a small random checkpoint",
+		"transformers with attention both ways",
 		qwenForm{third: true, shift: Unstated}, "A2DQwen3LMHeadModel", "TinyA2DQwen3LMHeadModel", "Qwen3ForCausalLM")
 	sdarFamily = qwenFamily("sdar",
 		"SDAR, dense (Cheng et al. 2025, arXiv 2510.06303), and TraDo, trained from it: Qwen3's network, block-causal",
-		"outputs of the authors' code on a small random checkpoint: whole canvases, two copies, and runs with kept rows",
+		"the authors' code: whole canvases, two copies, and runs with kept rows",
 		qwenForm{third: true, blocks: "block_size", size: 4}, "SDARForCausalLM")
 	fastDLLMFamily = qwenFamily("fast-dllm-v2",
 		"Fast-dLLM v2 (Wu et al. 2025, arXiv 2509.26328): Qwen2's network, block-causal, shifted logits",
-		"outputs of the authors' code on a small random checkpoint: whole canvases, two copies, and runs with kept rows",
+		"the authors' code: whole canvases, two copies, and runs with kept rows",
 		qwenForm{shift: Yes, blocks: "bd_size", size: 32}, "Fast_dLLM_QwenForCausalLM")
 )
 

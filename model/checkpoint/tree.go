@@ -14,7 +14,7 @@ const (
 var raddFamily = Family{
 	Name:      RADD,
 	Models:    "RADD (Ou et al. 2024, arXiv 2406.03736)",
-	Checked:   "outputs of the authors' code on a small random checkpoint, from safetensors and from a pickle",
+	Checked:   "the authors' code, from safetensors and from a pickle",
 	naming:    dditNaming,
 	recognise: func(p probe) bool { return p.object("model") && p.tree() == RADD },
 	parse:     func(p probe) (Config, error) { return parseTree(p, RADD) },
@@ -25,7 +25,7 @@ var raddFamily = Family{
 var seddFamily = Family{
 	Name:      SEDD,
 	Models:    "SEDD of the absorbing graph (Lou et al. 2024, arXiv 2310.16834), with `scale_by_sigma` or without",
-	Checked:   "outputs of the authors' code on small random checkpoints, with `scale_by_sigma` and without",
+	Checked:   "the authors' code, with `scale_by_sigma` and without",
 	naming:    dditNaming,
 	recognise: func(p probe) bool { return p.object("model") },
 	parse:     func(p probe) (Config, error) { return parseTree(p, SEDD) },
