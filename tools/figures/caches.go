@@ -50,7 +50,9 @@ func caches(ctx context.Context, net network) ([]report.Plot, []byte) {
 			if groups.KL.Mean > 0 {
 				row[6], row[7] = short(groups.KL), short(groups.TV)
 			}
-			t.Rows = append(t.Rows, row)
+			if o.Cache != "" || o.Sampler == "tweedie" { // the table of interactions has the other groups
+				t.Rows = append(t.Rows, row)
+			}
 			p.Add(curve.name, "", report.At(computed, apart))
 		}
 	}

@@ -129,7 +129,9 @@ func distances(ctx context.Context, _ network) ([]report.Plot, []byte) {
 			mean, positions, tv := float64(calls)/draws, float64(totals.Positions)/(draws*d), laws.TV(first, w.OnSequences(law))
 			byCalls.Add(family.name, "", report.Point{X: mean, Y: tv})
 			byWork.Add(family.name, "", report.Point{X: positions, Y: tv})
-			t.Rows = append(t.Rows, []string{setting, fmt.Sprintf("%.2f", mean), fmt.Sprintf("%.2f", positions), fmt.Sprintf("%.3f", tv)})
+			if x >= 1 || x == 0.2 || x == 0.9 { // the pictures have all thresholds
+				t.Rows = append(t.Rows, []string{setting, fmt.Sprintf("%.2f", mean), fmt.Sprintf("%.2f", positions), fmt.Sprintf("%.3f", tv)})
+			}
 		}
 	}
 	return []report.Plot{byCalls, byWork}, markdown(t)
