@@ -145,25 +145,18 @@ func FactsOf(repo string) map[string]string {
 	return nil
 }
 
-// WriteKnown writes the list as a Markdown table, for the docs. Neighbours of which all is the same share a
-// row.
+// WriteKnown writes the list as a Markdown table, for the docs. Neighbours of one family that work alike
+// share a row.
 func WriteKnown(w io.Writer) error {
 	var b strings.Builder
-	b.WriteString("| names | family | parameters | what works |\n| --- | --- | ---: | --- |\n")
+	b.WriteString("| names | family | what works |\n| --- | --- | --- |\n")
 	names := ""
 	for i, k := range known {
-		if names += "`" + k.Repo + "`"; i+1 < len(known) {
-			next := known[i+1]
-			if next.Repo, next.Facts = k.Repo, k.Facts; fmt.Sprint(next) == fmt.Sprint(k) {
-				names += ", "
-				continue
-			}
+		if names += "`" + k.Repo + "`"; i+1 < len(known) && known[i+1].Family == k.Family && known[i+1].Works == k.Works {
+			names += ", "
+			continue
 		}
-		parameters := "–"
-		if k.Parameters > 0 {
-			parameters = fmt.Sprintf("%.1f M", float64(k.Parameters)/1e6)
-		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", names, k.Family, parameters, k.Works)
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", names, k.Family, k.Works)
 		names = ""
 	}
 	_, err := io.WriteString(w, b.String())

@@ -102,8 +102,8 @@ func List(s kit.Streams) *cli.Command {
 		Name:  "list",
 		Usage: "list the models in the cache, or all known ones",
 		Description: "Prints a line for each revision in the cache: name, branches and tags, size, last use, and whether it is\n" +
-			"complete. --known lists published models: family, parameters, tokenizer, the commands that work, and how that\n" +
-			"was checked; the published weights were not run.",
+			"complete. --known lists published models, the commands that work, and how\n" +
+			"that was checked; the published weights were not run.",
 		Flags: set.CLI(),
 		Action: kit.Do(func(_ context.Context, args []string) error {
 			if err := kit.NoArguments("list", args); err != nil {

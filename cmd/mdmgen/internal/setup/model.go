@@ -90,7 +90,7 @@ func (m *Model) Argument(command string, args []string, all kit.Set) error {
 // WeightsFlag returns the flag that selects a set of weights.
 func WeightsFlag(w *checkpoint.Weights) *kit.Flag {
 	return kit.Words(w, []checkpoint.Weights{checkpoint.EMA, checkpoint.Raw}, kit.Flag{Name: "weights", Category: kit.CatGeneral,
-		Usage: "choose the `SET` of weights of a trainer's file that holds two: ema, the averages used for published numbers (default), or raw, the parameters themselves"})
+		Usage: "take the `SET` of a trainer's two sets of weights: ema, the averages that published numbers use (default), or raw"})
 }
 
 // FactsFlag returns the flag that overrides facts.

@@ -40,7 +40,7 @@ func (c *Cutting) Flags(length, limit string) kit.Set {
 		kit.Bool(&c.Join, kit.Flag{Name: "join", Category: kit.CatInput, Usage: "join the texts, each followed by its end token, before cutting windows"}),
 		kit.Int(&c.Length, 1, most, kit.Flag{Name: "length", Category: kit.CatInput, Default: length, Usage: "cut windows of `N` tokens"}),
 		kit.Int(&c.Stride, 1, most, kit.Flag{Name: "stride", Category: kit.CatInput, Default: "every token once", Usage: "start a window every `N` tokens"}),
-		kit.Int(&c.Context, 0, most, kit.Flag{Name: "context", Category: kit.CatInput, Usage: "take the first `N` tokens of each window as context and score the rest; the start of a text is scored too, except for exact values and networks that need the first token"}),
+		kit.Int(&c.Context, 0, most, kit.Flag{Name: "context", Category: kit.CatInput, Usage: "score each window after its first `N` tokens, the context; the start of a text is scored too, except for exact values and networks that need the first token"}),
 		kit.Words(&c.Frame, []string{"own", "none", "bos-eos"}, kit.Flag{Name: "frame", Category: kit.CatInput, Usage: "put `FRAME` around each window: own, the model's, if it has one, which is given; none; or bos-eos, two tokens that are also scored"}),
 		kit.Words(&c.Tail, []string{"keep", "drop"}, kit.Flag{Name: "tail", Category: kit.CatInput, Usage: "treat a shorter last window by `HOW`: keep or drop"}),
 		kit.Int(&c.Limit, 1, most, kit.Flag{Name: "limit", Category: kit.CatInput, Default: limit, Usage: "use only the first `N` windows"}),

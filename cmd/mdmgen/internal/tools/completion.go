@@ -30,9 +30,8 @@ func Completion(s kit.Streams) *cli.Command {
 		Description: "source <(mdmgen completion bash)\n" +
 			"source <(mdmgen completion zsh)\n" +
 			"mdmgen completion fish > ~/.config/fish/completions/mdmgen.fish\n\n" +
-			"Put the first line into ~/.bashrc, or the second into ~/.zshrc after compinit. With WORDS, the words of a\n" +
-			"command line after the program's name up to the cursor, it prints what the script asks for: first whether files\n" +
-			"or folders may follow, then the possible words, one per line.",
+			"Put the first line into ~/.bashrc, or the second into ~/.zshrc after compinit. With WORDS, a command line up to\n" +
+			"the cursor, it prints the possible words.",
 		Action: kit.Do(func(_ context.Context, args []string) error {
 			if len(args) == 0 || !slices.Contains(shells, args[0]) {
 				return exit.Usagef("completion: name a shell: %s", strings.Join(shells, ", "))

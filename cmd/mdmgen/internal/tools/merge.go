@@ -63,8 +63,8 @@ func Merge(s kit.Streams) *cli.Command {
 			"Prints what a single process would have printed for the whole run, byte for byte except times, in the format of\n" +
 			"the parts or of --format. It reads neither model nor input.\n\n" +
 			"All parts must belong to one run: the same model, input, settings and seed, from the same build, on the same\n" +
-			"kind of device and CPU, with the same number of threads. It names parts that are missing, duplicate or truncated. A\n" +
-			"finished file of --resume is a part with the whole run.",
+			"kind of device and CPU, with the same number of threads. A finished file of --resume is a part with the whole\n" +
+			"run.",
 		Flags: o.flags().CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error {
 			if len(args) == 0 {

@@ -28,8 +28,7 @@ func Runtime(s kit.Streams) *cli.Command {
 		Usage:     "install ONNX Runtime in advance, or its build for GPUs",
 		ArgsUsage: "install",
 		Description: "Fetches the version of ONNX Runtime that the first use would fetch, and prints the path of the library. With\n" +
-			"--cuda it fetches the CUDA build, for Linux on x86-64, and names the CUDA and cuDNN libraries that neither the\n" +
-			"system's folders nor the nvidia-* packages of the active Python environment have.",
+			"--cuda it fetches the CUDA build, for Linux on x86-64, and names the CUDA and cuDNN libraries that are missing.",
 		Flags: set.CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error {
 			if len(args) != 1 || args[0] != "install" {

@@ -44,9 +44,9 @@ func Tokenize(s kit.Streams) *cli.Command {
 	return &cli.Command{
 		Name:  "tokenize",
 		Usage: "encode text as token ids, or decode ids",
-		Description: "Prints a JSON list of ids for each line of standard input. Added and special tokens are recognised as the\n" +
-			"tokenizer's file says; with --plain they are read as text, as by every other command. With --format json each\n" +
-			"line is a JSON string, which may contain newlines. --decode turns lists of ids into texts.",
+		Description: "Prints a JSON list of ids for each line of standard input. Added and special tokens are recognised, unless\n" +
+			"--plain reads them as text, as every other command does. With --format json each line is a JSON string, which\n" +
+			"may contain newlines.",
 		Flags:  o.flags().CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error { return lines(ctx, s, o, args) }),
 	}
