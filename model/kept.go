@@ -86,6 +86,9 @@ func (n *network) parts(ctx context.Context, c samplers.Call, ask func(part samp
 		if len(c.Kept) > 0 {
 			one.Kept = c.Kept[i : i+1]
 		}
+		if len(c.Blocks) > 0 {
+			one.Blocks = c.Blocks[i : i+1]
+		}
 		if len(c.Sigma) > 0 {
 			one.Sigma = c.Sigma[i : i+1]
 		}

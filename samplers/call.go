@@ -151,7 +151,7 @@ func (e *engine) context() (ctx context.Context, stop func()) {
 // make builds and makes a call, and hands each place its answer.
 func (e *engine) make(ctx context.Context, call []place) error {
 	c, d := &e.asked, &e.drawing
-	*c = Call{IDs: c.IDs[:0], Positions: c.Positions[:0], Counts: c.Counts[:0], Sigma: c.Sigma[:0]}
+	*c = Call{IDs: c.IDs[:0], Positions: c.Positions[:0], Counts: c.Counts[:0], Sigma: c.Sigma[:0], Blocks: c.Blocks[:0]}
 	d.Uniforms, d.Temperatures = d.Uniforms[:0], d.Temperatures[:0]
 	for _, p := range call {
 		r := p.ask.Rows[p.row]

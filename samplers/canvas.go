@@ -15,6 +15,7 @@ type Canvas struct {
 	categorical *draw.Categorical // the distribution by which tokens are drawn
 	// grown reports whether positions were appended.
 	grown bool
+	block Span
 }
 
 // NewCanvas returns a canvas for use outside an engine, whose tokens are drawn by categorical.
@@ -66,6 +67,12 @@ func (c *Canvas) IsMasked(position int) bool { return c.ID(position) == c.spec.M
 
 // HoldsToken reports whether a position is not masked.
 func (c *Canvas) HoldsToken(position int) bool { return !c.IsMasked(position) }
+
+// Block returns the block that is being filled, for a network that is [Spec.Causal].
+func (c *Canvas) Block() Span { return c.block }
+
+// SetBlock sets it. Layers that fill a canvas in blocks do, so that decoders need not know of them.
+func (c *Canvas) SetBlock(s Span) { c.block = s }
 
 // Theta returns the −log α for a masked fraction, capped at the greatest for which the network has rows.
 func (c *Canvas) Theta(lambda float64) float64 {

@@ -246,6 +246,9 @@ func (e *engine) ask(t *task) (more bool, err error) {
 	t.ask = Ask{Rows: t.ask.Rows[:0]}
 	if t.decoder.Ask(&t.ask) {
 		t.ask.Top = max(t.ask.Top, t.job.Top)
+		for i := range t.ask.Rows {
+			t.ask.Rows[i].Block = cmp.Or(t.ask.Rows[i].Block, t.canvas.block)
+		}
 		return true, e.check(t)
 	}
 	Report(t.decoder, &t.result)
@@ -276,6 +279,9 @@ func (e *engine) check(t *task) error {
 			if !e.spec.Holds(int(id)) {
 				return fmt.Errorf("the decoder asks about a canvas with id %d at position %d: must be in 0..%d, or the mask's id %d", id, l, e.spec.Columns-1, e.spec.Mask)
 			}
+		}
+		if fault := r.Block.fault(t.canvas.Len(), r.Positions); fault != "" && e.spec.Causal {
+			return errors.New(fault)
 		}
 		if err := e.checkKept(t, r); err != nil {
 			return err
@@ -319,7 +325,7 @@ func (e *engine) end(t *task, err error) {
 	clear(t.ask.Rows)
 	clear(t.rows)
 	t.ctx, t.job, t.decoder, t.watch, t.ended = nil, Job{}, nil, nil, nil
-	t.canvas.ids, t.canvas.grown = t.canvas.ids[:0], false
+	t.canvas.ids, t.canvas.grown, t.canvas.block = t.canvas.ids[:0], false, Span{}
 	t.step.empty()
 	t.result = Result{}
 	e.spare = append(e.spare, t)

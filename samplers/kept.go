@@ -18,7 +18,7 @@ func (e *engine) checkKept(t *task, r AskRow) error {
 		return errors.New("the decoder computes part of the rows before all were computed")
 	}
 	for _, l := range r.Positions {
-		if _, ok := slices.BinarySearch(r.Compute, e.spec.InputRow(l)); !ok && r.Compute != nil {
+		if _, ok := slices.BinarySearch(r.Compute, e.spec.InputRow(l, r.Block)); !ok && r.Compute != nil {
 			return fmt.Errorf("the decoder asks about position %d but does not compute its row", l)
 		}
 	}

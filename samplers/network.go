@@ -2,6 +2,7 @@ package samplers
 
 import (
 	"context"
+	"fmt"
 	"math"
 
 	"mdmgen/samplers/draw"
@@ -29,11 +30,50 @@ type Spec struct {
 	// it has rows at σ = +Inf, for the fully masked canvas at T = ∞.
 	TimeConditioned, InfiniteSigma bool
 	// BlockSize is the length of the blocks, from position 0 on, whose rows do not depend on later
-	// blocks; 0 if every row depends on all positions.
+	// blocks; 0 if every row depends on all positions. If the network is Causal it is only the length
+	// that it was trained with.
 	BlockSize int
+	// Causal reports whether the network has two laws: rows of a block, which may begin at any
+	// position and have any length, and causal rows of what is before it. See [Span].
+	Causal bool
 	// RowsStay reports whether the network draws on a device that rows should not leave: tokens are
 	// drawn there ([draw.ByInverse]).
 	RowsStay bool
+}
+
+// Grid returns the length of the blocks, from position 0 on, of a block-causal network; 0 for others.
+func (c *Spec) Grid() int {
+	if c.Causal {
+		return 0
+	}
+	return c.BlockSize
+}
+
+// Span is the block From..To, To excluded, that a call of a [Spec.Causal] network fills. The input row
+// of a position before it is causal: it depends on positions up to its own. The rows of the block
+// depend on all positions before To, and no row depends on later ones.
+//
+// If the block is empty, the call queries causal rows: the token at position l, at most To, is
+// predicted by input row l−1, so none predicts that at position 0. Otherwise it queries positions in
+// the block, each predicted by its own row. {L, L} reads a text of L tokens causally, and {P, P} draws
+// the first token after P. The zero Span is none.
+type Span struct{ From, To int }
+
+// fault returns the first problem with a request about a block on a canvas, "" if there is none.
+func (s Span) fault(length int, positions []int) string {
+	first, last := s.From, s.To-1
+	if s.From == s.To {
+		first, last = 1, min(s.To, length-1)
+	}
+	if s.From < 0 || s.From > s.To || s.To < 1 || s.To > length {
+		return fmt.Sprintf("the decoder asks about the block %d..%d of a canvas of %d", s.From, s.To, length)
+	}
+	for _, l := range positions {
+		if l < first || l > last {
+			return fmt.Sprintf("the decoder asks about position %d beside the block %d..%d: must be in %d..%d", l, s.From, s.To, first, last)
+		}
+	}
+	return ""
 }
 
 // Precise is a [Network] that computes its rows in float64, or wraps one that does.
@@ -119,8 +159,12 @@ type Call struct {
 	Compute []int64
 	// Noisy marks canvases that are copies, with masks in any blocks, of those whose keys and
 	// values are in Kept, for a block-causal network. Each row attends to its own block of the
-	// copy, and to the kept blocks before it. All rows are computed, and nothing is kept.
+	// copy, and to the kept blocks before it. All rows are computed, and nothing is kept. With
+	// Blocks each of them is the first of a canvas's blocks, which all have its length; the kept
+	// rows are causal.
 	Noisy bool
+	// Blocks holds the block of each canvas if the network is [Spec.Causal], otherwise nil.
+	Blocks []Span
 }
 
 // Keeper is a [Network] that can keep the keys and values of a canvas from one call to the next. A
@@ -128,6 +172,9 @@ type Call struct {
 // these rows and to the kept ones of all others, and the fresh ones replace the kept ones. A call
 // that computes all rows fills Kept and returns the same bits as a call without. The call's
 // positions are among the rows of Compute.
+//
+// The kept rows of a [Spec.Causal] network from before a call's block must be causal ones: those of a
+// finished block are computed once more.
 type Keeper interface {
 	Network
 	// Keep returns memory for canvases of a length, not yet filled by a call. It is nil if
@@ -155,28 +202,33 @@ func (c *Spec) Masked(canvas []int) (out []int) {
 	return out
 }
 
-// InputRow returns the input row that predicts a position.
-func (c *Spec) InputRow(position int) int {
-	if c.Shift {
+// InputRow returns the input row that predicts a position in a call about a block, which only matters
+// to a [Spec.Causal] network.
+func (c *Spec) InputRow(position int, block Span) int {
+	if c.Shift || c.Causal && block.From == block.To {
 		return max(position-1, 0)
 	}
 	return position
 }
 
-// Add adds a request about a canvas, which holds ids unless r has its own canvas.
+// Add adds a request about a canvas, which holds ids unless r has its own canvas. r has its own block
+// if the network is causal.
 func (c *Call) Add(spec *Spec, ids []int64, r AskRow) {
 	if r.Canvas != nil {
 		ids = r.Canvas
 	}
 	c.IDs, c.Counts = append(c.IDs, ids...), append(c.Counts, len(r.Positions))
 	for _, l := range r.Positions {
-		c.Positions = append(c.Positions, int64(spec.InputRow(l)))
+		c.Positions = append(c.Positions, int64(spec.InputRow(l, r.Block)))
 	}
 	for _, l := range r.Compute {
 		c.Compute = append(c.Compute, int64(l))
 	}
 	if spec.TimeConditioned {
 		c.Sigma = append(c.Sigma, r.Theta)
+	}
+	if spec.Causal {
+		c.Blocks = append(c.Blocks, r.Block)
 	}
 }
 

@@ -152,7 +152,7 @@ type shared struct {
 // Logits computes the rows of a call by a job of the engine.
 func (m shared) Logits(ctx context.Context, c samplers.Call) ([]float32, error) {
 	spec := m.Spec()
-	a := &asker{call: c, shift: 1 - spec.InputRow(1)}
+	a := &asker{call: c, spec: spec}
 	canvas := slices.Repeat([]int{spec.Mask}, c.Length())
 	if err := m.x.s.steps(ctx, samplers.Job{Canvas: canvas, Method: a, Turn: &m.x.turn}, func(samplers.Step) error { return nil }); err != nil {
 		return nil, err // The engine may still use the rows.
@@ -162,9 +162,9 @@ func (m shared) Logits(ctx context.Context, c samplers.Call) ([]float32, error) 
 
 // asker is a method that asks once for the rows of a call, and writes nothing.
 type asker struct {
-	call  samplers.Call
-	shift int // from input rows to tokens
-	rows  []float32
+	call samplers.Call
+	spec samplers.Spec
+	rows []float32
 }
 
 // Start starts the single sequence of the job.
@@ -179,8 +179,12 @@ func (a *asker) Ask(ask *samplers.Ask) bool {
 	for canvas := range slices.Chunk(a.call.IDs, a.call.Length()) {
 		r := len(ask.Rows)
 		row := samplers.AskRow{Canvas: canvas}
+		if a.call.Blocks != nil {
+			row.Block = a.call.Blocks[r]
+		}
+		shift := 1 - a.spec.InputRow(1, row.Block) // from input rows to tokens
 		for _, l := range a.call.Positions[at : at+a.call.Counts[r]] {
-			row.Positions = append(row.Positions, int(l)+a.shift)
+			row.Positions = append(row.Positions, int(l)+shift)
 		}
 		if a.call.Sigma != nil {
 			row.Theta = a.call.Sigma[r]

@@ -96,6 +96,9 @@ type Facts struct {
 	// BlockSize is the length of blocks, from position 0 on, whose rows see no later block
 	// (BD3-LM); 0 if every row sees all.
 	BlockSize int `json:"block_size,omitempty"`
+	// Causal means that the rows of a block see all before its end, and those before it are causal: see
+	// [samplers.Spec]. BlockSize is then the length that the network was trained with.
+	Causal bool `json:"causal,omitempty"`
 	// Decoder is the sampler, with settings as NAME=VALUE, by which the network's authors answer
 	// messages; "" if none is known.
 	Decoder string `json:"decoder,omitempty"`
@@ -242,6 +245,7 @@ func (f Facts) Fits(own Facts) error {
 	add(f.Length > own.Length, "length is %d, but the network takes at most %d positions", f.Length, own.Length)
 	add(f.TimeConditioned != own.TimeConditioned, "time_conditioned is %t, but the network has %t", f.TimeConditioned, own.TimeConditioned)
 	add(f.BlockSize != own.BlockSize, "block_size is %d, but the network has %d", f.BlockSize, own.BlockSize)
+	add(f.Causal != own.Causal, "causal is %t, but the network has %t", f.Causal, own.Causal)
 	add(f.Input != "", "input is %q: only ONNX files of other tools have inputs of other names", f.Input)
 	return errors.Join(errs...)
 }

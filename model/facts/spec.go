@@ -13,5 +13,6 @@ func (f Facts) Spec() samplers.Spec {
 		Noise:           f.Noise,
 		TimeConditioned: f.TimeConditioned,
 		BlockSize:       f.BlockSize,
+		Causal:          f.Causal,
 	}
 }

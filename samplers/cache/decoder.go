@@ -70,7 +70,7 @@ func (d *decoder) end(r samplers.AskRow) int {
 	if d.settings.Causal > 0 {
 		return d.from - d.from%d.settings.Causal
 	}
-	l := d.spec.InputRow(slices.Max(r.Positions))
+	l := d.spec.InputRow(slices.Max(r.Positions), r.Block)
 	return min(l-l%d.settings.Block+d.settings.Block, d.canvas.Len())
 }
 
@@ -121,7 +121,7 @@ func (d *decoder) full(r samplers.AskRow) bool {
 		if d.from = from; d.settings.Causal == 0 {
 			return first || begins
 		}
-		if block := from / d.settings.Causal; first && d.spec.InputRow(r.Positions[0])/d.settings.Causal == block {
+		if block := from / d.settings.Causal; first && d.spec.InputRow(r.Positions[0], r.Block)/d.settings.Causal == block {
 			d.asked = block + 1
 		}
 		return first
@@ -151,7 +151,7 @@ func (d *decoder) choose(r samplers.AskRow) positions {
 		rows.add(l-w, l+w+1)
 	}
 	for i, l := range r.Positions {
-		l, w := d.spec.InputRow(l), d.settings.W
+		l, w := d.spec.InputRow(l, r.Block), d.settings.W
 		if d.settings.Ahead && i > 0 {
 			w = 0
 		}
@@ -178,7 +178,7 @@ func (d *decoder) choose(r samplers.AskRow) positions {
 func (d *decoder) inside(rows *positions, r samplers.AskRow, ids []int64) {
 	add := func(l, size int) { rows.add(l-l%size, l-l%size+size) }
 	switch block := d.from / d.settings.Causal; {
-	case d.spec.InputRow(r.Positions[0])/d.settings.Causal != block: // The last row of the previous block predicts this block's first position.
+	case d.spec.InputRow(r.Positions[0], r.Block)/d.settings.Causal != block: // The last row of the previous block predicts this block's first position.
 	case int(ids[d.from]) == d.spec.Mask || d.asked != block+1:
 		add(d.from, d.settings.Causal)
 		d.asked = block + 1
@@ -186,7 +186,7 @@ func (d *decoder) inside(rows *positions, r samplers.AskRow, ids []int64) {
 		add(d.from, d.settings.Block)
 	}
 	for _, l := range r.Positions {
-		if l = d.spec.InputRow(l); !rows.in[l] {
+		if l = d.spec.InputRow(l, r.Block); !rows.in[l] {
 			add(l, d.settings.Causal)
 		}
 	}

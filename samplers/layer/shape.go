@@ -75,7 +75,7 @@ func (s *Shape) expand(a *samplers.Ask) {
 				second[l] = id
 			}
 		}
-		a.Rows = append(a.Rows, samplers.AskRow{Canvas: second, Positions: r.Positions, Theta: r.Theta, Keep: 2 * r.Keep, Guess: r.Guess, Compute: r.Compute, Beside: r.Beside})
+		a.Rows = append(a.Rows, samplers.AskRow{Canvas: second, Positions: r.Positions, Theta: r.Theta, Keep: 2 * r.Keep, Guess: r.Guess, Compute: r.Compute, Block: r.Block, Beside: r.Beside})
 	}
 }
 
