@@ -199,6 +199,9 @@ func checkGraph(d ort.Description, written, f Facts) error {
 	if written.BlockSize > 0 {
 		wanted = append(wanted, "noisy")
 	}
+	if written.Causal {
+		wanted = append(wanted, "block_from", "block_to")
+	}
 	if i := slices.IndexFunc(wanted, func(name string) bool { _, ok := d.Input(name); return !ok }); i >= 0 {
 		errs = append(errs, fmt.Errorf("input %s is missing: an earlier version of this program wrote the file: convert the checkpoint again", wanted[i]))
 	}

@@ -116,6 +116,7 @@ type recall struct {
 	kept                   []*kept
 	canvases, length, rows int
 	noisy                  []int64   // 1 for noisy copies, else 0
+	from, to               []int64   // the blocks
 	past                   int       // the length, 0 if all rows are computed
 	asked                  []int64   // [canvases, rows]: the positions that are computed
 	ids                    []int64   // and their ids, if not all are
@@ -140,6 +141,14 @@ func (n *network) recall(c samplers.Call) []int64 {
 		}
 		r.kept = append(r.kept, k)
 	}
+	r.from, r.to = r.from[:0], r.to[:0]
+	for i := range c.Counts {
+		s := samplers.Span{To: r.length} // A call that names no block is about all of the canvas.
+		if len(c.Blocks) > 0 {
+			s = c.Blocks[i]
+		}
+		r.from, r.to = append(r.from, int64(s.From)), append(r.to, int64(s.To))
+	}
 	all := len(c.Compute) == 0 || len(c.Compute) == len(c.IDs)
 	if (c.Noisy || !all) && (len(r.kept) != r.canvases || len(c.Compute)%r.canvases != 0 || slices.ContainsFunc(r.kept, func(k *kept) bool { return !k.filled })) {
 		panic(fmt.Sprintf("model: %d rows of %d canvases to compute, and %d are cached: a call of all rows must come first", len(c.Compute), r.canvases, len(r.kept)))
@@ -153,7 +162,7 @@ func (n *network) recall(c samplers.Call) []int64 {
 		if c.Noisy {
 			r.noisy[0], r.past, r.stale = 1, r.length, grow(r.stale, len(c.IDs))
 			before := float32(0)
-			if n.facts.BlockSize >= r.length { // The graph of a single block hides none of its positions.
+			if n.facts.BlockSize >= r.length && !n.facts.Causal { // The graph of a single block hides none of its positions.
 				before = float32(math.Inf(-1))
 			}
 			for i := range r.stale {
@@ -219,6 +228,9 @@ func (n *network) keys() {
 		ort.Tensor{Name: "stale", Shape: []int64{canvases, 1, 1, int64(r.past)}, Float32: r.stale[:r.canvases*r.past]})
 	if n.facts.BlockSize > 0 {
 		n.in = append(n.in, ort.Tensor{Name: "noisy", Shape: []int64{1}, Int64: r.noisy})
+	}
+	if n.facts.Causal {
+		n.in = append(n.in, ort.Tensor{Name: "block_from", Shape: []int64{canvases}, Int64: r.from}, ort.Tensor{Name: "block_to", Shape: []int64{canvases}, Int64: r.to})
 	}
 	tensor := func(name string, shape []int64, data []float32, i int) ort.Tensor {
 		size := len(data) / (2 * k.blocks)

@@ -278,7 +278,7 @@ func (c *Checkpoint) Undigested() facts.Facts {
 		Schema: facts.Schema, Name: facts.Plain(c.name), Family: c.Config.Family,
 		Columns: c.Config.Columns, MaskID: c.Config.MaskID, Length: c.Config.Length,
 		TimeConditioned: c.Config.TimeConditioned, Output: facts.Logits,
-		ScaleBySigma: c.Config.ScaleBySigma, BlockSize: c.Config.BlockSize, Noise: c.Config.Noise, Shift: c.Config.Shift == Yes,
+		ScaleBySigma: c.Config.ScaleBySigma, BlockSize: c.Config.BlockSize, Causal: c.Config.Causal, Noise: c.Config.Noise, Shift: c.Config.Shift == Yes,
 		Parameters: c.Config.Parameters(), Dtype: string(c.dtype), Weights: string(c.weights),
 		Frame: c.frame, Decoder: c.Config.family().decoder, Unstated: c.unstated(),
 	}

@@ -38,6 +38,8 @@ type Config struct {
 	ScaleBySigma bool
 	// BlockSize is the length of blocks whose rows see no later block, 0 if every row sees all.
 	BlockSize int
+	// Causal means that blocks may begin anywhere, after causal rows.
+	Causal bool
 	// Noise is the noise schedule of training: loglinear, linear, cosine, geometric.
 	Noise string
 	// Shift means that position i predicts the token at i+1.
@@ -46,11 +48,13 @@ type Config struct {
 	Epsilon    float64 // of the norms, 0 if the family fixes it
 	RotaryBase float64 // of the rotary frequencies, 0 if the family fixes it
 	Rotary     int     // width of the part of a head that is rotated, 0 if it is all of it
-	QKVBias    bool    // queries, keys and values have biases
-	OutBias    bool    // and so has the layer after attention
-	HeadNorm   bool    // queries and keys are normalised by head
-	Tied       bool    // the last linear layer is the embedding
-	Types      int     // segment types of BERT, of which the first is used
+	Yarn       Yarn
+	QueryScale QueryScale
+	QKVBias    bool // queries, keys and values have biases
+	OutBias    bool // and so has the layer after attention
+	HeadNorm   bool // queries and keys are normalised by head
+	Tied       bool // the last linear layer is the embedding
+	Types      int  // segment types of BERT, of which the first is used
 	Experts    Experts
 	Local      Local
 }
@@ -108,7 +112,7 @@ const (
 	maxConfig  = 1 << 20 // bytes of config.json
 	maxWidth   = 1 << 16
 	maxBlocks  = 1 << 10
-	maxLength  = 1 << 17
+	maxLength  = 1 << 20
 	maxColumns = 1 << 22
 )
 
@@ -193,8 +197,10 @@ func (c Config) check() error {
 		}
 	}
 	if c.Heads > 0 && c.Hidden > 0 {
-		if fault := c.headFault(); fault != "" {
-			faults = append(faults, fault)
+		for _, fault := range []string{c.headFault(), c.rotationFault()} {
+			if fault != "" {
+				faults = append(faults, fault)
+			}
 		}
 	}
 	if fault := c.Experts.fault(); fault != "" {

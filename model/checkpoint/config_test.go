@@ -165,7 +165,7 @@ func TestParseConfigRefuses(t *testing.T) {
 		{"huge epsilon", strings.Replace(dreamText, "1e-06", "7", 1), "epsilon of the norms is 7"},
 		{"dream without theta", strings.Replace(dreamText, `"rope_theta":1000000.0,`, "", 1), "missing: rope_theta"},
 		{"dream with windows", strings.Replace(dreamText, `"use_sliding_window":false`, `"use_sliding_window":true`, 1), "use_sliding_window is true"},
-		{"dream with stretched positions", strings.Replace(dreamText, `"rope_scaling":null`, `"rope_scaling":{"type":"yarn"}`, 1), `rotary positions of type "yarn"`},
+		{"dream with stretched positions", strings.Replace(dreamText, `"rope_scaling":null`, `"rope_scaling":{"type":"longrope"}`, 1), `rotary positions of type "longrope"`},
 		{"dream with GELU", strings.Replace(dreamText, `"silu"`, `"gelu"`, 1), `hidden_act is "gelu"`},
 		{"dream with absurd positions", strings.Replace(dreamText, "131072", "1000000000", 1), "length is 1000000000"},
 		{"dream with no positions", strings.Replace(dreamText, "131072", "0", 1), "length is 0"},

@@ -70,7 +70,7 @@ type naming struct {
 }
 
 // families lists all families. A new one needs a file and a line here.
-var families = []*Family{&mdlmFamily, &bd3lmFamily, &raddFamily, &seddFamily, &lladaFamily, &dreamFamily, &qwen2Family, &qwen3Family, &sdarFamily, &fastDLLMFamily, &llada2Family, &lladaMoEFamily, &sdarMoEFamily, &bertFamily, &modernBERTFamily, &diffuGPTFamily, &diffuLLaMAFamily}
+var families = []*Family{&mdlmFamily, &bd3lmFamily, &raddFamily, &seddFamily, &lladaFamily, &dreamFamily, &qwen2Family, &qwen3Family, &sdarFamily, &fastDLLMFamily, &llada2Family, &lladaMoEFamily, &sdarMoEFamily, &nemotronFamily, &bertFamily, &modernBERTFamily, &diffuGPTFamily, &diffuLLaMAFamily}
 
 // family returns the family of a config.
 func (c Config) family() *Family {

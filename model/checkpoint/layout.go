@@ -106,6 +106,9 @@ func (c *Checkpoint) RotaryFrequencies(block int) []float32 {
 		if v[j] = float32(c.Config.frequency(j)); c.Config.Network() != DDiT {
 			exponent := float32(2*j) / float32(c.Config.RotarySize())
 			v[j] = 1 / float32(math.Pow(base, float64(exponent)))
+			if base == c.Config.rotaryBase() {
+				v[j] = float32(c.Config.stretched(j, float64(v[j])))
+			}
 		}
 	}
 	return v
@@ -193,7 +196,7 @@ func (c Config) checkRotary(t Tensor) error {
 		return err
 	}
 	for j, g := range got {
-		want := c.frequency(j)
+		want := c.stretched(j, c.frequency(j))
 		if !(math.Abs(g-want) <= 0.01*want) {
 			return fmt.Errorf("%s[%d] is %.4g: base %.0f gives %.4g", t.Name, j, g, c.rotaryBase(), want)
 		}

@@ -68,7 +68,7 @@ func parseModernBERT(p probe) (Config, error) {
 	for kind, base := range map[string]*float64{full: &c.RotaryBase, near: &local.RotaryBase} {
 		r := s.In("rope_parameters").In(kind)
 		r.May("rope_theta", base)
-		err = cmp.Or(err, s.Err(), rotationFault(r))
+		err = cmp.Or(err, s.Err(), unstretched(r))
 	}
 	return c, cmp.Or(err, known(s.In("rope_parameters"), nil))
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"mdmgen/internal/plainjson"
 	"mdmgen/model/facts"
 )
 
@@ -107,7 +106,7 @@ func parseQwen(p probe, inner string) (Config, error) {
 			s.Lack("rope_theta")
 		}
 	}
-	if err := rotationFault(rotation); err != nil {
+	if err := c.rotation(rotation); err != nil {
 		return c, err
 	}
 	var layers []string
@@ -124,15 +123,4 @@ func parseQwen(p probe, inner string) (Config, error) {
 		return c, err
 	}
 	return c, nil
-}
-
-// rotationFault returns an error if an object with the settings of rotary positions has more than a base.
-func rotationFault(o plainjson.Object) error {
-	for _, key := range []string{"rope_type", "type"} {
-		var kind string
-		if o.May(key, &kind) && kind != "default" {
-			return fmt.Errorf("rotary positions of type %.40q are not supported yet", kind)
-		}
-	}
-	return known(o, nil)
 }

@@ -14,6 +14,7 @@ var refusals = []struct {
 }{
 	{[]string{"DUO", "Duo", "UDLM", "DiffusionGemma*"}, "uniform-state diffusion, which has no mask"},
 	{[]string{"DreamReasoner*"}, blockCausal},
+	{[]string{"NemotronLabsDiffusionVLM*"}, "reads images too: open the network for texts alone, such as nvidia/Nemotron-Labs-Diffusion-8B"},
 	{[]string{"WeDLM*", "MistralForCausalLM", "GemmaForCausalLM", "GPTNeoXForCausalLM", "Phi3ForCausalLM"}, causal},
 	{[]string{"ILLaDA*", "DistilBertForMaskedLM", "AlbertForMaskedLM", "ElectraForMaskedLM", "DebertaV2ForMaskedLM"}, "not supported yet"},
 	{[]string{"RobertaForMaskedLM", "XLMRobertaForMaskedLM", "CamembertForMaskedLM"}, "not supported yet: its positions begin after the padding id"},

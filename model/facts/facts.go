@@ -196,6 +196,9 @@ func (f Facts) Validate() error {
 	if f.BlockSize < 0 || f.BlockSize > MaxLength {
 		add("block_size is %d: must be in 0..%d", f.BlockSize, MaxLength)
 	}
+	if f.Causal && f.BlockSize == 0 {
+		add("block_size is missing: a network with causal rows was trained in blocks")
+	}
 	if len(f.Padding) > MaxColumns {
 		add("padding lists %d columns: at most %d", len(f.Padding), MaxColumns)
 	}

@@ -54,7 +54,7 @@ func (d *gated) block(i int, x string, last bool) string {
 		}
 		return d.as(back(y), of, heads*size)
 	}
-	q := d.turn(i, project(n.Queries, n.QueryNorm, from, of, cfg.Heads, nil), at, cfg.Heads)
+	q := d.scaled(d.turn(i, project(n.Queries, n.QueryNorm, from, of, cfg.Heads, nil), at, cfg.Heads), at)
 	k := d.turn(i, project(n.Keys, n.KeyNorm, a, d.ids, cfg.KeyHeads(), nil), d.kept.asked, cfg.KeyHeads())
 	v := project(n.Values, "", a, d.ids, cfg.KeyHeads(), &out)
 	o := d.attend(i, q, k, v, of)

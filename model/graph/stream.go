@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -26,6 +27,7 @@ type stream struct {
 	taken          bool              // the stream has only these rows
 	keeps          bool              // see [Options.Keeps]
 	kept           kept
+	block          causal
 	length         int                  // the maximum of a canvas
 	blockSize      int                  // of blocks hidden from the rows before them, 0 for none
 	hidden         map[string][2]string // see unseen
@@ -68,6 +70,7 @@ func (d *stream) build(f facts.Facts) {
 	d.index = b.op("Unsqueeze", d.positions, b.ints("last_axis", -1))
 	heads := d.inputs()
 	d.keptInputs()
+	d.causalInputs()
 	x := d.net.embed()
 	for i := range cfg.Blocks {
 		x = d.net.block(i, x, i == cfg.Blocks-1)
@@ -227,16 +230,29 @@ func (d *stream) rotary(block int, x, at string, heads int) string {
 	return d.b.node(microsoft, "RotaryEmbedding", a, x, at, d.turns[local][0], d.turns[local][1])
 }
 
+// scaled multiplies queries [B, n, width] by the factors of their positions.
+func (d *stream) scaled(q, at string) string {
+	how := d.c.Config.QueryScale
+	if how.Beta == 0 || d.length <= how.Original {
+		return q
+	}
+	factors := make([]float32, d.length)
+	for p := range factors {
+		factors[p] = float32(how.At(p))
+	}
+	return d.b.op("Mul", q, d.b.op("Gather", d.b.floats("query_scale", factors, d.length, 1), at))
+}
+
 // rotaryTables adds cos and sin of position·ω_j in a block, which rotate pair (j, j + RotarySize/2) of a
 // head. Like upstream's tables, they are computed from float32 products.
 func (d *stream) rotaryTables(block int) [2]string {
-	half := d.c.Config.RotarySize() / 2
+	half, scale := d.c.Config.RotarySize()/2, cmp.Or(d.c.Config.Yarn.Scale, 1)
 	cos := make([]float32, d.length*half)
 	sin := make([]float32, d.length*half)
 	for j, freq := range d.c.RotaryFrequencies(block) {
 		for p := range d.length {
 			angle := float64(float32(p) * freq)
-			cos[p*half+j], sin[p*half+j] = float32(math.Cos(angle)), float32(math.Sin(angle))
+			cos[p*half+j], sin[p*half+j] = float32(scale*math.Cos(angle)), float32(scale*math.Sin(angle))
 		}
 	}
 	of := ""

@@ -4,14 +4,19 @@ import "math"
 
 // unseen adds the masks that hide keys from the queries of a layer, 0 or −∞ for each score: [B, 1,
 // n·group, Q] for fresh keys and [B, 1, n·group, P] for kept ones; "" if nothing is hidden. In a
-// block-causal network these are keys of later blocks, and in a local layer those too far away.
+// block-causal network these are keys of later blocks, in one with two laws those of [stream.behind], and
+// in a local layer those too far away.
 func (d *stream) unseen(layer int, of string, group int) (fresh, kept string) {
 	local := d.c.Config.Local
 	near := local.In[layer] && local.Reach < d.length-1
-	if !near && (d.blockSize == 0 || d.blockSize >= d.length) {
+	causal := d.c.Config.Causal
+	if !near && !causal && (d.blockSize == 0 || d.blockSize >= d.length) {
 		return "", ""
 	}
 	name, hides := of, d.later
+	if causal {
+		hides = d.behind
+	}
 	if near {
 		name, hides = of+"_local", d.distant
 	}
