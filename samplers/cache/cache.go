@@ -28,7 +28,8 @@ const (
 	// Prefix computes that block and everything after it, as there.
 	Prefix Kind = "prefix"
 	// Blocks computes the blocks of the requested positions and of those that changed. It is for a
-	// block-causal network, whose rows then equal those of full calls.
+	// block-causal network, or for one with causal rows, where Block is 1: rows then equal those of full
+	// calls.
 	Blocks Kind = "blocks"
 )
 

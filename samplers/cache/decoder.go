@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"cmp"
 	"slices"
 
 	"mdmgen/samplers"
@@ -22,7 +23,8 @@ type decoder struct {
 	from, turn int
 	// asked is one more than the last block of a block-causal network that was computed as a whole.
 	asked int
-	// stale is the first position of such a network whose kept rows are not those of seen.
+	// stale is the first position of such a network, or of one with causal rows, whose kept rows are not
+	// those of seen.
 	stale int
 	audit *audit // nil for none
 }
@@ -31,9 +33,14 @@ func (d *decoder) Ask(a *samplers.Ask) bool {
 	if !d.Decoder.Ask(a) {
 		return false
 	}
+	for i := range a.Rows {
+		a.Rows[i].Block = cmp.Or(a.Rows[i].Block, d.canvas.Block())
+	}
 	d.compute(a.Rows)
 	ids := a.Rows[0].IDs(d.canvas)
-	if d.block() > 0 {
+	if d.spec.Causal {
+		d.stale = a.Rows[0].Block.From // The rows of a block are not the causal ones.
+	} else if d.block() > 0 {
 		d.stale = max(d.changed(ids), d.end(a.Rows[0]))
 	}
 	d.seen = append(d.seen[:0], ids...)
@@ -67,6 +74,9 @@ func (d *decoder) changed(ids []int64) int {
 
 // end returns the position up to which a call computes the stale blocks.
 func (d *decoder) end(r samplers.AskRow) int {
+	if d.spec.Causal {
+		return r.Block.To
+	}
 	if d.settings.Causal > 0 {
 		return d.from - d.from%d.settings.Causal
 	}

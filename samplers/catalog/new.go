@@ -19,7 +19,7 @@ import (
 // invalid or unused.
 func New(o Options, c samplers.Spec) (*Sampler, error) {
 	s := &Sampler{given: o.given(c)}
-	if err := o.inBlocks(c.BlockSize); err != nil {
+	if err := o.inBlocks(c); err != nil {
 		return nil, err
 	}
 	desc, err := o.check(c)
@@ -129,7 +129,7 @@ func (s *Sampler) layers(c samplers.Spec) error {
 	if set.MaxLength > 0 {
 		s.kernel = layer.Grow(s.kernel, set.BlockLength, set.MaxLength, stop)
 	}
-	s.keep(planned, prompt, c.BlockSize)
+	s.keep(planned, prompt, c)
 	if set.Match != nil {
 		s.kernel, set.ChangesLaw = match.Around(s.kernel, set.Match, set.Lookahead > 1 && planned, desc.Kind == samplers.ByRank), true
 	}
@@ -150,8 +150,8 @@ func (s *Sampler) layers(c samplers.Spec) error {
 }
 
 // keep wraps the kernel in a cache: calls compute few positions and keep keys and values of the others.
-// planned is that of the sampler without layers, and size the block size of a block-causal network.
-func (s *Sampler) keep(planned bool, prompt, size int) {
+// planned is that of the sampler without layers.
+func (s *Sampler) keep(planned bool, prompt int, c samplers.Spec) {
 	set := &s.settings
 	how, _ := cache.Parse(set.Cache) // which check has parsed
 	if set.Cache = how.String(); how.Kind == "" {
@@ -159,10 +159,12 @@ func (s *Sampler) keep(planned bool, prompt, size int) {
 	}
 	how.Ahead, how.Audit, how.Planned = set.Lookahead > 1, set.Audit, planned
 	if how.Kind == cache.Blocks {
-		how.Block = size
+		if how.Block = c.BlockSize; c.Causal {
+			how.Block = 1
+		}
 		s.kernel = cache.Around(s.kernel, how)
 		return
 	}
-	how.Causal, how.Block, how.Prompt, how.Planned = size, set.BlockLength, prompt, planned && set.Correct == ""
+	how.Causal, how.Block, how.Prompt, how.Planned = c.BlockSize, set.BlockLength, prompt, planned && set.Correct == ""
 	s.kernel, set.ChangesLaw = cache.Around(s.kernel, how), true
 }

@@ -96,7 +96,9 @@ var rules = []rule{
 		how := cmp.Or(x.Remask, remask.RemaskCap)
 		return unless(how == remask.RemaskLoop || how == remask.RemaskCap || how == remask.RemaskRescale, "remask "+string(how))
 	}},
-	{"prompt-length max-length correct", blockCausal, "blocks are filled from position 0 on: leave it out"},
+	{"prompt-length max-length", blockCausal, "blocks are filled from position 0 on: leave it out"},
+	{"prompt-length", func(x *asked) string { return unless(!x.spec.Causal, "a network with causal rows") }, "blocks are filled from the first mask on: leave it out"},
+	{"correct", func(x *asked) string { return unless(x.spec.BlockSize == 0, "a network that fills blocks") }, "what follows was drawn with what it changes: leave it out"},
 	{"unconditional", func(x *asked) string { return unless(x.Unconditional != "prompt", blockCausal(x)) }, "blocks are filled from position 0 on: leave it out"},
 	{"cache", func(x *asked) string {
 		return unless(x.kept.Kind == "" || x.Name != remask.WINO.Name, "the sampler "+x.Name)
@@ -106,7 +108,7 @@ var rules = []rule{
 	}, "it also queries other canvases: leave lookahead out"},
 	{"cache", func(x *asked) string {
 		blocks := x.kept.Kind == cache.Blocks
-		return unless(x.kept.Kind == "" || x.spec.BlockSize == 0 && !blocks || blocks && x.spec.BlockSize > 0 || x.kept.Kind == cache.Dual && !x.guided() && x.Lookahead < 2, "a block-causal network")
+		return unless(x.kept.Kind == "" || x.spec.BlockSize == 0 && !blocks || blocks && x.spec.BlockSize > 0 || x.kept.Kind == cache.Dual && !x.spec.Causal && !x.guided() && x.Lookahead < 2, "a block-causal network")
 	}, "it keeps finished blocks without it, exactly; smaller blocks need dual, without guidance and look-ahead: leave cache out"},
 	{"cache", func(x *asked) string {
 		return unless(x.kept.Kind == "" || x.kept.Kind == cache.Window || x.kept.Kind == cache.Blocks || x.BlockLength > 0, "without block-length")
@@ -129,7 +131,7 @@ var rules = []rule{
 }
 
 func blockCausal(x *asked) string {
-	return unless(x.spec.BlockSize == 0, "a block-causal network")
+	return unless(x.spec.Grid() == 0, "a block-causal network")
 }
 
 // asks parses a request as far as the rules need it.

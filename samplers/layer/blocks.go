@@ -57,23 +57,24 @@ func (w *Window) Next() bool {
 // Blocks returns the number of blocks, for a block-causal network from the one with the first mask on.
 func (w *Window) Blocks() int {
 	n := BlocksOf(w.Canvas.Len()-w.prompt, w.length)
-	if first := slices.Index(w.Given, false); first > 0 && w.Canvas.Spec().BlockSize > 0 {
+	if first := slices.Index(w.Given, false); first > 0 && w.Canvas.Spec().Grid() > 0 {
 		n -= first / w.length
 	}
 	return n
 }
 
 // Halt ends the sequence if the block is finished and contains the stop token at a position that
-// was not given: it fills the rest with that token.
+// was not given: it fills the rest with that token. In a network with causal rows no mask before the
+// token is enough, as published.
 func (w *Window) Halt(e *samplers.Edit) {
 	stopped := false
-	for l := w.From; l < w.To; l++ {
+	for l := w.From; l < w.To && !(stopped && w.Canvas.Spec().Causal); l++ {
 		if w.Canvas.IsMasked(l) {
 			return
 		}
 		stopped = stopped || !w.Given[l] && w.Canvas.ID(l) == w.stop
 	}
-	for l := w.To; stopped && l < w.Canvas.Len(); l++ {
+	for l := w.From; stopped && l < w.Canvas.Len(); l++ {
 		if w.Canvas.IsMasked(l) {
 			e.Set(l, w.stop, 0)
 		}
@@ -113,18 +114,27 @@ func (k blocks) MostCalls(c samplers.Spec, d, length int) int {
 	return BlocksOf(length, k.length) * k.Kernel.MostCalls(c, d, length)
 }
 
-// FirstAlone reports whether the block's first position is masked and is filled before all others,
-// by the last row of the previous block, which a block-causal network has finished.
+// FirstAlone reports whether the block's first position is masked and is filled before all others, by
+// the last row of the previous block, which a block-causal network has finished, or by the causal row
+// before it. If so the canvas's block becomes the empty one there.
 func (w *Window) FirstAlone() bool {
-	spec := w.Canvas.Spec()
-	return spec.Shift && spec.BlockSize > 0 && w.From%spec.BlockSize == 0 && w.From < w.To && w.Canvas.IsMasked(w.From)
+	spec, size := w.Canvas.Spec(), w.Canvas.Spec().Grid()
+	before := spec.Causal && w.From > 0 || spec.Shift && size > 0 && w.From%size == 0
+	if before = before && w.From < w.To && w.Canvas.IsMasked(w.From); before {
+		w.Canvas.SetBlock(samplers.Span{From: w.From, To: w.From})
+	}
+	return before
 }
+
+// Enter makes the block the canvas's.
+func (w *Window) Enter() { w.Canvas.SetBlock(samplers.Span{From: w.From, To: w.To}) }
 
 func (w *Window) free() (out []int) {
 	if !w.begun && w.FirstAlone() {
 		w.begun, w.alone = true, true
 		return []int{w.From}
 	}
+	w.Enter()
 	for l := w.From; l < w.To; l++ {
 		if w.Canvas.IsMasked(l) {
 			out = append(out, l)

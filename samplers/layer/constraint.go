@@ -120,7 +120,8 @@ func (s *constrained) fill(a *samplers.Ask) bool {
 		return false
 	}
 	theta := s.canvas.Theta(float64(len(s.refused)) / float64(s.free))
-	a.Rows = append(a.Rows, samplers.AskRow{Positions: s.refused[:1], Theta: theta})
+	block := samplers.Span{From: s.refused[0], To: s.canvas.Block().To}
+	a.Rows = append(a.Rows, samplers.AskRow{Positions: s.refused[:1], Block: block, Theta: theta})
 	a.Step, a.Finish = -1, true
 	return true
 }

@@ -72,6 +72,7 @@ func (d *rankDecoder) look() {
 // enter starts a block.
 func (d *rankDecoder) enter() {
 	d.entered = true
+	d.block.Enter()
 	d.run = blockRun{length: d.block.To - d.block.From}
 	d.look()
 	d.run.first = d.run.masked

@@ -45,7 +45,8 @@ func (d *lookahead) Ask(a *samplers.Ask) bool {
 	d.request(a)
 	for _, next := range d.drafts {
 		next.request(a)
-		a.Rows[len(a.Rows)-1].Canvas = next.canvas.IDs()
+		row := &a.Rows[len(a.Rows)-1]
+		row.Canvas, row.Block = next.canvas.IDs(), next.canvas.Block()
 	}
 	a.Step = d.ruleCalls - 1
 	return true

@@ -105,7 +105,7 @@ func (d Decoder) New(o *Options, around layer.Options, b samplers.Build) (_ samp
 	how, c := b.Draw, b.Spec
 	var errs [3]error
 	errs[0] = d.read(o, k)
-	k.wholeBlocks = k.rounding == schedule.RoundLLaDA && c.BlockSize > 0
+	k.wholeBlocks = k.rounding == schedule.RoundLLaDA && c.Grid() > 0
 	k.score, *b.Steps = o.Score, k.steps
 	if k.block > 0 && o.Reach == "" {
 		o.Reach = "before"
@@ -114,7 +114,7 @@ func (d Decoder) New(o *Options, around layer.Options, b samplers.Build) (_ samp
 	errs[2] = k.mayLookAhead(how)
 	chosenByToken := k.score == ByConfidence || k.score == ByMaskGIT
 	k.byToken = chosenByToken && how.AtTemperature() != 0
-	k.firstAlone = c.Shift && c.BlockSize > 0
+	k.firstAlone = c.Causal || c.Shift && c.BlockSize > 0
 	return k, chosenByToken || k.raw || k.editing > 0, fault.Join("samplers", errs[:]...)
 }
 
