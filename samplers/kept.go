@@ -14,6 +14,7 @@ func (e *engine) checkKept(t *task, r AskRow) error {
 		return nil
 	case e.keeper == nil || e.keeper.KeptBytes(n) == 0:
 		return errors.New("this network cannot cache keys and values: leave cache out")
+	case e.spec.Causal && r.Block.To <= len(r.Compute) && r.Compute[r.Block.To-1] == r.Block.To-1: // Nothing kept is seen.
 	case r.Compute != nil && (t.keptLength != n || r.Keep < 1 || r.Keep > len(t.kept) || t.kept[r.Keep-1] == nil):
 		return errors.New("the decoder computes part of the rows before all were computed")
 	}

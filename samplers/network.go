@@ -174,7 +174,7 @@ type Call struct {
 // positions are among the rows of Compute.
 //
 // The kept rows of a [Spec.Causal] network from before a call's block must be causal ones: those of a
-// finished block are computed once more.
+// finished block are computed once more. Those behind the block need not be filled.
 type Keeper interface {
 	Network
 	// Keep returns memory for canvases of a length, not yet filled by a call. It is nil if

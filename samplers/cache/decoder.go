@@ -90,7 +90,12 @@ func (d *decoder) compute(asked []samplers.AskRow) {
 	n := d.canvas.Len()
 	size := n
 	chosen := make([]positions, len(asked))
-	if !d.full(asked[0]) {
+	switch full := d.full(asked[0]); {
+	case full && d.spec.Causal && len(asked) == 1: // No row depends on what is behind the block.
+		chosen[0].in = make([]bool, n)
+		chosen[0].add(0, asked[0].Block.To)
+		size = chosen[0].n
+	case !full:
 		size = 0
 		if d.settings.Kind == Window {
 			size = 2*(2*d.settings.W+1) + d.settings.Round

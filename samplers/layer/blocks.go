@@ -144,12 +144,12 @@ func (w *Window) free() (out []int) {
 }
 
 func (w *Window) behind(e *samplers.Edit) bool {
+	if e != nil {
+		w.Halt(e)
+	}
 	if w.alone {
 		w.alone = false
 		return true
-	}
-	if e != nil {
-		w.Halt(e)
 	}
 	return w.Next()
 }

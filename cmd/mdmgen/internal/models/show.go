@@ -94,7 +94,9 @@ func (d *shown) text() string {
 	row("noise", "%s", f.Noise)
 	row("time conditioned", "%t", f.TimeConditioned)
 	row("shifted", "%t", f.Shift)
-	if f.BlockSize > 0 {
+	if f.Causal {
+		row("causal", "and in blocks, of %d positions in training", f.BlockSize)
+	} else if f.BlockSize > 0 {
 		row("block-causal", "in blocks of %d positions", f.BlockSize)
 	}
 	row("output", "%s", f.Output)
