@@ -5,7 +5,7 @@ import "mdmgen/model/facts"
 var nemotronFamily = Family{
 	Name:    "nemotron",
 	Models:  "Nemotron-Labs-Diffusion (NVIDIA 2026): causal, and in blocks that begin anywhere",
-	Checked: "outputs of mlx-vlm on small random checkpoints: blocks, causal rows, and runs call by call",
+	Checked: "mlx-vlm: blocks, causal rows, and runs call by call",
 	classes: []string{"NemotronLabsDiffusionModel", "DiffEncoderModel"},
 	parse:   parseNemotron,
 	blocks:  true,

@@ -42,6 +42,7 @@ const (
 	against = "against the authors' code" + small
 	public  = "against a public implementation" + small
 	twin    = "against SDAR's" + small
+	mlx     = "against mlx-vlm" + small
 	stock   = "against transformers with attention both ways" + small
 )
 
@@ -58,6 +59,12 @@ var known = []Known{
 	{"inclusionAI/LLaDA2.1-flash", "llada2", 0, "", map[string]string{"mask_id": "156895", "decoder": edits}, byBlocks, against},
 	{"inclusionAI/LLaDA-MoE-7B-A1B-Base", "llada-moe", 0, "", map[string]string{"mask_id": "156895"}, works, against},
 	{"inclusionAI/LLaDA-MoE-7B-A1B-Instruct", "llada-moe", 0, "", map[string]string{"mask_id": "156895"}, works, against},
+	{"nvidia/Nemotron-Labs-Diffusion-3B", "nemotron", 3_831_659_520, "", nil, byBlocks, mlx},
+	{"nvidia/Nemotron-Labs-Diffusion-3B-Base", "nemotron", 3_831_659_520, "", nil, byBlocks, mlx},
+	{"nvidia/Nemotron-Labs-Diffusion-8B", "nemotron", 8_489_553_920, "", nil, byBlocks, mlx},
+	{"nvidia/Nemotron-Labs-Diffusion-8B-Base", "nemotron", 8_489_553_920, "", nil, byBlocks, mlx},
+	{"nvidia/Nemotron-Labs-Diffusion-14B", "nemotron", 0, "", nil, byBlocks, mlx},
+	{"nvidia/Nemotron-Labs-Diffusion-14B-Base", "nemotron", 0, "", nil, byBlocks, mlx},
 	{"GSAI-ML/LLaDA-8B-Base", "llada", 8_015_581_184, "", nil, works, public},
 	{"GSAI-ML/LLaDA-8B-Instruct", "llada", 8_015_581_184, "", nil, works, public},
 	{"GSAI-ML/LLaDA-1.5", "llada", 8_015_581_184, "", nil, works, public},

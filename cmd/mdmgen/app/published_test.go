@@ -59,6 +59,17 @@ var miniatures = map[string]miniature{
 		"{%- for m in messages %}{{- '<|im_start|>' + m.role + '\\n' + m.content + '<|im_end|>\\n' }}{%- endfor %}{%- if add_generation_prompt %}{{- '<|im_start|>assistant\\n' }}{%- endif %}",
 		map[string]int{"<|endoftext|>": 151643, "<|im_start|>": 151644, "<|im_end|>": 151645, "<|MASK|>": 151669}, "<|im_end|>",
 	},
+	"nemotron": {
+		`{"architectures":["NemotronLabsDiffusionModel"],"model_type":"nemotron_labs_diffusion","ar_loss_weight":1.0,"attention_bias":false,"attention_dropout":0.0,"attn_implementation":"sdpa",
+		"auto_map":{"AutoConfig":"configuration_nemotron_labs_diffusion.NemotronLabsDiffusionConfig","AutoModel":"modeling_nemotron_labs_diffusion.NemotronLabsDiffusionModel"},"block_size":32,"bos_token_id":1,
+		"dlm_loss_weight":null,"dlm_paradigm":"bidirectional","dp_varying_mask_ratio":false,"eos_token_id":11,"head_dim":8,"hidden_act":"silu","hidden_size":8,"initializer_range":0.02,"intermediate_size":16,
+		"mask_token_id":1100,"max_position_embeddings":262144,"mlp_bias":false,"num_attention_heads":2,"num_hidden_layers":2,"num_key_value_heads":1,"rms_norm_eps":1e-05,"rope_parameters":{"beta_fast":32.0,
+		"beta_slow":1.0,"factor":16.0,"llama_4_scaling_beta":0.1,"mscale":1.0,"mscale_all_dim":1.0,"original_max_position_embeddings":16384,"rope_theta":1000000.0,"rope_type":"yarn"},
+		"sliding_window":null,"tie_word_embeddings":false,"use_cache":false,"vocab_size":1104}`,
+		"{{- '<s>' }}{%- set thinking = enable_thinking if enable_thinking is defined else false %}{%- for m in messages %}{{- '<|im_start|>' + m.role + '\\n' + m.content + '<|im_end|>\\n' }}{%- endfor %}" +
+			"{%- if add_generation_prompt %}{{- '<|im_start|>assistant\\n' + ('<think>\\n' if thinking else '<think></think>') }}{%- endif %}",
+		map[string]int{"<s>": 1001, "<|im_start|>": 1010, "<|im_end|>": 1011, "<think>": 1012, "</think>": 1013, "<mask>": 1100}, "<|im_end|>",
+	},
 	"modernbert": {
 		`{"architectures":["ModernBertForMaskedLM"],"model_type":"modernbert","attention_bias":false,"attention_dropout":0.0,"bos_token_id":50281,
 		"classifier_activation":"gelu","classifier_bias":false,"classifier_dropout":0.0,"classifier_pooling":"mean","cls_token_id":50281,"decoder_bias":true,
@@ -124,6 +135,7 @@ var published = map[string]string{
 	"llada2":                     `llada2, block 32, threshold 0.95, editing 0, temperature 0, stop 156892, mask 156895`,
 	"inclusionAI/LLaDA2.1-mini":  `llada2, block 32, threshold 0.7, editing 0.5, temperature 0, stop 156892, mask 156895`,
 	"inclusionAI/LLaDA2.1-flash": `llada2, block 32, threshold 0.7, editing 0.5, temperature 0, stop 156892, mask 156895`,
+	"nemotron":                   `threshold, block 32, threshold 0.9, editing 0, temperature 0, stop 1011, mask 1100`,
 	"modernbert":                 `confidence, block 32, threshold 0, editing 0, temperature 0, stop 50282, mask 50284`,
 	"llada-moe":                  `fhs, block 0, threshold 0, editing 0, temperature 1, stop 0, mask 156895`,
 	"sdar-moe":                   `fhs, block 4, threshold 0, editing 0, temperature 1, stop 0, mask 151669`,
