@@ -75,6 +75,9 @@ func openGraph(ctx context.Context, ref, path string, opts Options) (opened, err
 	if total := c.Reading(); opts.Watch != nil && total > maxInline {
 		c.Progress = opts.Watch("reading", total)
 	}
+	if opts.Runtime.Log != nil && c.HasDraftAdapter() {
+		opts.Runtime.Log(checkpoint.DraftAdapter + ": an adapter for drafts alone, which is not used")
+	}
 	src, f, same, err := source(ctx, ref, c, opts)
 	o := opened{facts: f, same: same, keeps: keptShape{c.Config.Blocks, c.Config.KeyHeads(), c.Config.HeadSize()}, unused: c.Unused()}
 	if cerr := c.Close(); err == nil {

@@ -122,6 +122,15 @@ func Adapted(where string) error {
 	return fmt.Errorf("%s: has an adapter (%s), which would be left out: merge it into the weights of its base model, as merge_and_unload of the Python package peft does, and open the result", where, AdapterName)
 }
 
+// DraftAdapter is the folder of an adapter that only changes the drafts of speculation.
+const DraftAdapter = "linear_spec_lora"
+
+// HasDraftAdapter reports whether there is one.
+func (c *Checkpoint) HasDraftAdapter() bool {
+	_, err := fs.Stat(c.fsys, DraftAdapter+"/"+AdapterName)
+	return err == nil
+}
+
 // open reads the config, opens the weights and compares them. After an error everything is closed
 // and c is unusable.
 func (c *Checkpoint) open(file func(string) (*File, error), where string) (err error) {
