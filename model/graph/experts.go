@@ -103,6 +103,10 @@ func expertsIn(d Dtype, c checkpoint.Config) error {
 }
 
 // allInFour reports whether head and embedding are in 4 bits too, which in a network with experts are
-// as large as all that a position passes through. Elsewhere they are in float32, because errors of the
-// head show directly in logits.
-func (d *stream) allInFour() bool { return d.c.Config.Experts.Count > 0 && d.b.dtype.four() }
+// as large as all that a position passes through, and in one with causal rows, which are few in a call,
+// are read whole for them. Elsewhere they are in float32, because errors of the head show directly in
+// logits.
+func (d *stream) allInFour() bool {
+	c := d.c.Config
+	return d.b.dtype.four() && (c.Experts.Count > 0 || c.Causal && c.Hidden%tableBlock4 == 0)
+}

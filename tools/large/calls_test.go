@@ -1,0 +1,106 @@
+//go:build linux
+
+package large
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"mdmgen/internal/orttest"
+	"mdmgen/internal/reftest"
+	"mdmgen/model"
+	"mdmgen/model/ort"
+	"mdmgen/samplers"
+)
+
+// calls measures calls of a few causal rows with 512 positions kept, as speculation makes them, and what
+// part of a call its products of matrices take.
+func calls(t *testing.T, dir string) {
+	const past, times, most = 512, 5, 32
+	profile := t.TempDir()
+	m, err := model.Open(t.Context(), dir, model.Options{Runtime: ort.Config{Threads: 2, Profile: profile}})
+	orttest.Opened(t, m, err)
+	net := m.(samplers.Keeper)
+	call := samplers.Call{IDs: make([]int64, past+most), Counts: []int{1}, Kept: []samplers.Kept{net.Keep(past + most)}}
+	for i := range call.IDs {
+		call.IDs[i] = int64(1000 + i)
+	}
+	// ask computes rows from..to, of which all but those of the prompt are wanted.
+	ask := func(from, to int) {
+		call.Positions, call.Compute, call.Blocks = nil, nil, []samplers.Span{{From: to, To: to}}
+		for l := from; l < to; l++ {
+			call.Compute = append(call.Compute, int64(l))
+		}
+		if call.Positions = call.Compute; from == 0 {
+			call.Positions = call.Compute[to-1:]
+		}
+		call.Counts[0] = len(call.Positions)
+		reftest.Must(net.Logits(t.Context(), call))(t)
+	}
+	ask(0, past)
+	sizes := []int{1, 4, 8, most}
+	var spent []time.Duration
+	for _, n := range sizes {
+		ask(past, past+n)
+		before := processor(t)
+		for range times {
+			ask(past, past+n)
+		}
+		spent = append(spent, (processor(t)-before)/times)
+	}
+	reftest.OK(t, m.Close())
+	runs := reftest.Must(readRuns(profile))(t)[1:] // without the prompt's
+	for i, n := range sizes {
+		var ratios []float64
+		for _, r := range runs[i*(times+1)+1 : (i+1)*(times+1)] {
+			ratios = append(ratios, r.all/r.products)
+		}
+		slices.Sort(ratios)
+		t.Logf("a call of %d rows: %.3f s of processors, %.3f of the time of its products", n, spent[i].Seconds(), ratios[times/2])
+	}
+}
+
+// processor returns the processor time of the process.
+func processor(t *testing.T) time.Duration {
+	var u syscall.Rusage
+	reftest.OK(t, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// run is the time of a call, in microseconds, and of its products of matrices.
+type run struct{ all, products float64 }
+
+// readRuns returns the calls of the only session whose profile is in a folder.
+func readRuns(folder string) (runs []run, err error) {
+	files, err := filepath.Glob(filepath.Join(folder, "*", "*.json"))
+	if err != nil {
+		return nil, err
+	}
+	var events []struct {
+		Name    string
+		Ts, Dur float64
+		Args    struct {
+			Operator string `json:"op_name"`
+		}
+	}
+	data, err := os.ReadFile(files[0])
+	if err == nil {
+		err = json.Unmarshal(data, &events)
+	}
+	products := 0.0
+	for _, e := range events { // A call's own event is behind those of its nodes.
+		switch {
+		case e.Name == "model_run":
+			runs, products = append(runs, run{e.Dur, products}), 0
+		case strings.HasSuffix(e.Name, "_kernel_time") && strings.Contains(e.Args.Operator, "MatMul") && !strings.Contains(e.Args.Operator, "Fused"):
+			products += e.Dur
+		}
+	}
+	return runs, err
+}
