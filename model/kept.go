@@ -143,7 +143,7 @@ func (n *network) recall(c samplers.Call) []int64 {
 	}
 	r.from, r.to = r.from[:0], r.to[:0]
 	for i := range c.Counts {
-		s := samplers.Span{To: r.length} // A call that names no block is about all of the canvas.
+		s := samplers.Span{To: r.length}
 		if len(c.Blocks) > 0 {
 			s = c.Blocks[i]
 		}

@@ -1,6 +1,7 @@
 package samplers
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -56,7 +57,7 @@ func (c *Spec) Grid() int {
 // If the block is empty, the call queries causal rows: the token at position l, at most To, is
 // predicted by input row l−1, so none predicts that at position 0. Otherwise it queries positions in
 // the block, each predicted by its own row. {L, L} reads a text of L tokens causally, and {P, P} draws
-// the first token after P. The zero Span is none.
+// the first token after P. The zero Span stands for all of a canvas.
 type Span struct{ From, To int }
 
 // fault returns the first problem with a request about a block on a canvas, "" if there is none.
@@ -163,7 +164,7 @@ type Call struct {
 	// Blocks each of them is the first of a canvas's blocks, which all have its length; the kept
 	// rows are causal.
 	Noisy bool
-	// Blocks holds the block of each canvas if the network is [Spec.Causal], otherwise nil.
+	// Blocks holds the block of each canvas if the network is [Spec.Causal]; nil is all of each.
 	Blocks []Span
 }
 
@@ -205,14 +206,13 @@ func (c *Spec) Masked(canvas []int) (out []int) {
 // InputRow returns the input row that predicts a position in a call about a block, which only matters
 // to a [Spec.Causal] network.
 func (c *Spec) InputRow(position int, block Span) int {
-	if c.Shift || c.Causal && block.From == block.To {
+	if c.Shift || c.Causal && block.From == block.To && block.To > 0 {
 		return max(position-1, 0)
 	}
 	return position
 }
 
-// Add adds a request about a canvas, which holds ids unless r has its own canvas. r has its own block
-// if the network is causal.
+// Add adds a request about a canvas, which holds ids unless r has its own canvas.
 func (c *Call) Add(spec *Spec, ids []int64, r AskRow) {
 	if r.Canvas != nil {
 		ids = r.Canvas
@@ -228,7 +228,7 @@ func (c *Call) Add(spec *Spec, ids []int64, r AskRow) {
 		c.Sigma = append(c.Sigma, r.Theta)
 	}
 	if spec.Causal {
-		c.Blocks = append(c.Blocks, r.Block)
+		c.Blocks = append(c.Blocks, cmp.Or(r.Block, Span{To: len(ids)}))
 	}
 }
 

@@ -111,7 +111,11 @@ func (k blocks) MostCalls(c samplers.Spec, d, length int) int {
 	if samplers.IsPlanned(k.Kernel.Law()) {
 		return d
 	}
-	return BlocksOf(length, k.length) * k.Kernel.MostCalls(c, d, length)
+	parts := BlocksOf(length, k.length)
+	if c.Causal || c.Shift && c.Grid() > 0 {
+		parts *= 2 // FirstAlone
+	}
+	return parts * k.Kernel.MostCalls(c, d, length)
 }
 
 // FirstAlone reports whether the block's first position is masked and is filled before all others, by
