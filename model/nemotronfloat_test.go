@@ -222,3 +222,33 @@ func TestNemotronFloat64(t *testing.T) {
 		check("a noisy copy", reftest.Must(net.Logits(t.Context(), call))(t), want...)
 	}
 }
+
+// TestNemotronTypes compares rows of other types of weights, with a tied head and embedding in 4 bits,
+// with float32.
+func TestNemotronTypes(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	const config = `{"architectures":["NemotronLabsDiffusionModel"],"hidden_size":64,"intermediate_size":96,"num_hidden_layers":2,"num_attention_heads":2,"num_key_value_heads":1,"head_dim":32,"vocab_size":96,
+		"max_position_embeddings":24,"mask_token_id":95,"block_size":4,"rope_theta":10000,"tie_word_embeddings":true}`
+	reftest.OK(t, os.CopyFS(dir, checkpointtest.Folder(config, "model.", checkpoint.BF16, 1)))
+	var want []float32
+	for _, c := range []struct {
+		dtype graph.Dtype
+		most  float64 // 4 bits of random weights lose a tenth
+	}{{graph.Float32, 0}, {graph.Int8, 0.01}, {graph.Int4, 0.2}} {
+		net := keeper(t, dir, Options{Dtype: c.dtype})
+		call := samplers.Call{IDs: everywhere(12), Positions: everywhere(12)[5:9], Counts: []int{4}, Blocks: []samplers.Span{{From: 5, To: 9}}}
+		rows := slices.Clone(reftest.Must(net.Logits(t.Context(), call))(t))
+		if want == nil {
+			want = rows
+		}
+		off, size := 0.0, 0.0
+		for i := range rows {
+			off += math.Pow(float64(rows[i]-want[i]), 2)
+			size += math.Pow(float64(want[i]), 2)
+		}
+		if !(math.Sqrt(off/size) <= c.most) {
+			t.Errorf("%s: rows are off by %.3g of their size", c.dtype, math.Sqrt(off/size))
+		}
+	}
+}

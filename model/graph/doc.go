@@ -54,6 +54,12 @@
 // stale all 0): a query attends to fresh keys of its own block and to kept keys of the blocks
 // before, as in training.
 //
+// The graph of a network with two laws (causal in the facts) has block_from and block_to int64 [B] in
+// addition: queries before block_from attend to keys up to their own position, and all others to keys
+// before block_to. Kept keys that are hidden from all queries may hold any finite numbers. In a noisy
+// copy block_from..block_to is the first of blocks of that length, and queries in them attend to fresh
+// keys of their own block, and to kept keys before it.
+//
 // # What is computed
 //
 // A network consists of a stream, which builds the parts that all networks share (canvases, wanted

@@ -158,9 +158,9 @@ func (b *builder) joined4(name string, w source, block int) (weights, steps stri
 	return b.packed(name+".int4", packed4{w, block, true}), b.packed(name+".scale", scales{w, step4, block, true})
 }
 
-// gathered4 adds rows of a table with 4-bit weights.
+// gathered4 adds rows of a table with 4-bit weights, in a form of its own if it is the head's matrix too.
 func (b *builder) gathered4(name string, w source, rows string) string {
 	a := attrs{{"bits", 4}, {"block_size", tableBlock4}, {"gather_axis", 0}, {"quantize_axis", 1}}
-	weights, steps := b.joined4(name, w, tableBlock4)
+	weights, steps := b.joined4(name+".table", w, tableBlock4)
 	return b.node(microsoft, "GatherBlockQuantized", a, weights, rows, steps)
 }
