@@ -1,7 +1,6 @@
 package model
 
 import (
-	"fmt"
 	"math"
 	"path/filepath"
 	"slices"
@@ -120,7 +119,7 @@ func TestNemotronRuns(t *testing.T) {
 			if !(worst <= keptLimit) {
 				t.Errorf("%s, %s: rows differ by %g", name, run, worst)
 			}
-			t.Log(fmt.Sprintf("%s, %s: %d calls, rows differ by at most %.2g", name, run, len(starts), worst))
+			t.Logf("%s, %s: %d calls, rows differ by at most %.2g", name, run, len(starts), worst)
 		}
 	}
 }
