@@ -27,12 +27,18 @@ var outputs = map[string]func(*goldenCase) ([]float64, error){
 	"log_mu":    (*goldenCase).logMu,
 	"forward":   (*goldenCase).forward,
 	"log_score": (*goldenCase).logScore,
+
+	"causal_logits": (*goldenCase).rawLogits,
+	"causal_nll":    (*goldenCase).causalNLL,
 }
 
 // Golden compares a network with tensors of another implementation in a safetensors file. For each
 // case N the file has the inputs input_ids.N [B, L] and, for a time-conditioned network, sigma.N
 // [B], and outputs NAME.N [B, L, columns]. For a block-causal network input_ids.N may be [B, 2L],
-// each noisy text followed by its clean copy, with outputs for the noisy text. Of logits_ema.N and
+// each noisy text followed by its clean copy, with outputs for the noisy text. For a network with causal
+// rows context.N [1] is the start of a block that ends with each text, with outputs for it, and causal_ids.N
+// are texts with outputs causal_logits.N and causal_nll.N [B], in nats. Recorded runs, whose names have no
+// number, are not compared if the metadata has block_size. Of logits_ema.N and
 // logits_raw.N only those for the model's set of weights are compared. limit is the greatest
 // accepted difference; a value may differ by one more spacing of its stored type, see [Widened]. A
 // greater difference is part of the report; an error means that the comparison was not possible.
@@ -53,7 +59,7 @@ func Golden(ctx context.Context, m model.Model, path string, limit float64) (r R
 	cases := make(map[string]*goldenCase)
 	for _, name := range f.Names() {
 		kind, number, ok := strings.Cut(name, ".")
-		if kind == "input_ids" || kind == "sigma" {
+		if _, err := strconv.Atoi(number); err != nil && f.Metadata["block_size"] != "" || slices.Contains([]string{"input_ids", "sigma", "context", "causal_ids"}, kind) {
 			continue
 		}
 		if set, ok := strings.CutPrefix(kind, "logits_"); ok && (set == "ema" || set == "raw") {
@@ -66,12 +72,16 @@ func Golden(ctx context.Context, m model.Model, path string, limit float64) (r R
 		if !ok || !known {
 			return Report{}, fmt.Errorf("%s: tensor %.60s: unknown quantity (must be input_ids.N, sigma.N, logits.N, log_mu.N, forward.N, log_score.N)", path, name)
 		}
-		c := cases[number]
+		input := "input_ids." + number
+		if strings.HasPrefix(kind, "causal_") {
+			input = "causal_ids." + number
+		}
+		c := cases[input]
 		if c == nil {
-			if c, err = newCase(ctx, m, f, number, name); err != nil {
+			if c, err = newCase(ctx, m, f, input, name); err != nil {
 				return Report{}, fmt.Errorf("%s: %w", path, err)
 			}
-			cases[number] = c
+			cases[input] = c
 		}
 		item, err := c.compare(f, name, compute, limit)
 		if err != nil {
@@ -94,12 +104,13 @@ type goldenCase struct {
 	logits []float32
 }
 
-// newCase reads the inputs of a case, one of whose outputs is output, and computes the rows of
-// every position with the network.
-func newCase(ctx context.Context, m model.Model, f *checkpoint.File, number, output string) (*goldenCase, error) {
-	t, ok := f.Tensor("input_ids." + number)
+// newCase reads the inputs of a case, whose ids are the tensor input and one of whose outputs is output,
+// and computes the rows of every position, or of those in a block, with the network.
+func newCase(ctx context.Context, m model.Model, f *checkpoint.File, input, output string) (*goldenCase, error) {
+	kind, number, _ := strings.Cut(input, ".")
+	t, ok := f.Tensor(input)
 	if !ok {
-		return nil, fmt.Errorf("tensor input_ids.%s is missing", number)
+		return nil, fmt.Errorf("tensor %s is missing", input)
 	}
 	ids, err := t.Int64s()
 	if err != nil {
@@ -142,6 +153,11 @@ func newCase(ctx context.Context, m model.Model, f *checkpoint.File, number, out
 		call.Noisy = true
 	}
 	call.IDs = c.ids
+	if c.facts.Causal {
+		if err := c.inBlock(f, kind, number, &call); err != nil {
+			return nil, err
+		}
+	}
 	if c.facts.TimeConditioned {
 		call.Sigma = c.sigma
 	}
@@ -153,21 +169,51 @@ func newCase(ctx context.Context, m model.Model, f *checkpoint.File, number, out
 	return c, nil
 }
 
+// inBlock makes a call about the block of a case of a network with causal rows, or about causal rows.
+func (c *goldenCase) inBlock(f *checkpoint.File, kind, number string, call *samplers.Call) error {
+	length, block := c.shape[1], samplers.Span{To: c.shape[1]}
+	if kind == "causal_ids" {
+		block.From = length
+	} else if t, ok := f.Tensor("context." + number); ok {
+		from, err := t.Int64s()
+		if err != nil || len(from) != 1 || from[0] < 0 || int(from[0]) >= length {
+			return fmt.Errorf("tensor %s: must be a whole number in 0..%d", t.Name, length-1)
+		}
+		block.From = int(from[0])
+		c.shape[1], c.ids, call.Positions = length-block.From, nil, slices.DeleteFunc(call.Positions, func(l int64) bool { return l < from[0] })
+		for text := range slices.Chunk(call.IDs, length) {
+			c.ids = append(c.ids, text[block.From:]...)
+		}
+	}
+	call.Blocks, call.Counts = slices.Repeat([]samplers.Span{block}, c.shape[0]), slices.Repeat([]int{c.shape[1]}, c.shape[0])
+	return nil
+}
+
 // compare compares one output tensor with the values computed from the rows.
 func (c *goldenCase) compare(f *checkpoint.File, name string, compute func(*goldenCase) ([]float64, error), limit float64) (Item, error) {
 	t, _ := f.Tensor(name)
 	want, err := t.Float64s()
+	if ids, whole := t.Int64s(); whole == nil { // such as the 0 of a text of one token
+		want, err = make([]float64, len(ids)), nil
+		for i, x := range ids {
+			want[i] = float64(x)
+		}
+	}
 	if err != nil {
 		return Item{}, err
 	}
-	if !slices.Equal(t.Shape, c.shape) {
+	shape, how := c.shape, Absolute
+	if strings.HasPrefix(name, "causal_nll.") { // a sum over a text
+		shape, how = shape[:1], Relative
+	}
+	if !slices.Equal(t.Shape, shape) {
 		return Item{}, fmt.Errorf("tensor %s: shape is %v, the model's rows make %v", name, t.Shape, c.shape)
 	}
 	got, err := compute(c)
 	if err != nil {
 		return Item{}, fmt.Errorf("tensor %s: %w", name, err)
 	}
-	cmp := NewComparison(name, Absolute, limit)
+	cmp := NewComparison(name, how, limit)
 	cmp.dtype = t.Dtype
 	l, v := c.shape[1], c.shape[2]
 	for i := range want {
@@ -184,6 +230,18 @@ func (c *goldenCase) rawLogits() ([]float64, error) {
 	for i, x := range c.logits {
 		out[i] = float64(x)
 	}
+	return out, nil
+}
+
+// causalNLL computes −Σ log P of the tokens of each text behind its first.
+func (c *goldenCase) causalNLL() ([]float64, error) {
+	out := make([]float64, c.shape[0])
+	at, l := 0, c.shape[1]
+	c.rows(func(row []float64, _, b int) {
+		if at++; at%l != 0 {
+			out[b] += floats.LogSumExp(row) - row[c.ids[at]]
+		}
+	})
 	return out, nil
 }
 

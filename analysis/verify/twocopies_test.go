@@ -47,3 +47,27 @@ func TestTwoCopies(t *testing.T) {
 		t.Errorf("another clean copy: %+v", r)
 	}
 }
+
+// TestTwoLaws compares rows of blocks, causal rows and causal likelihoods, and checks that a block that
+// begins elsewhere is detected.
+func TestTwoLaws(t *testing.T) {
+	t.Parallel()
+	dir := reftest.Reference(t, "nemotron", "nemotron-plain")
+	f := reftest.Must(checkpoint.OpenFile(filepath.Join(dir, "nemotron-golden.safetensors")))(t)
+	defer f.Close()
+	m, err := model.Open(t.Context(), dir, model.Options{Dtype: graph.Float32, Runtime: orttest.OneThread})
+	orttest.Need(t, err)
+	reftest.OK(t, err)
+	defer m.Close()
+	if r := reftest.Must(Golden(t.Context(), m, filepath.Join(dir, "nemotron-golden.safetensors"), goldenLimit))(t); !r.OK || len(r.Items) != 12 {
+		t.Errorf("%+v", r)
+	}
+	ids, _ := f.Tensor("causal_ids.1")
+	logits, _ := f.Tensor("causal_logits.1")
+	ids.Name, logits.Name = "input_ids.1", "logits.1" // as if it were a block
+	path := filepath.Join(t.TempDir(), "golden.safetensors")
+	reftest.OK(t, os.WriteFile(path, checkpointtest.Encode(nil, ids, logits), 0o600))
+	if r := reftest.Must(Golden(t.Context(), m, path, goldenLimit))(t); r.OK {
+		t.Errorf("causal rows are those of a block: %+v", r)
+	}
+}
