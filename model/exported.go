@@ -112,6 +112,9 @@ func (n *foreign) bind(d ort.Description) error {
 	case timed && (len(time.Shape) == 0 && time.Shape != nil || len(time.Shape) > 2 || len(time.Shape) == 2 && time.Shape[1] > 1):
 		add("input %s has the shape %v: must be [batch] or [batch, 1]", time.Name, time.Shape)
 	}
+	if n.facts.Causal {
+		add("causal is true, but no input of the graph is a block")
+	}
 	if l := fixedLength(d); l > 0 && (n.facts.Length != l || !n.facts.FixedLength) {
 		add("length is %d and fixed_length is %t, but the graph has exactly %d positions: %v", n.facts.Length, n.facts.FixedLength, l, fault.Term{Name: "fact", Value: fmt.Sprintf("length=%d", l)})
 	}

@@ -115,6 +115,7 @@ func TestForeignRefused(t *testing.T) {
 		{"nothing given", "plain", nil, []string{"mask_id is missing", "length is missing", "fact=mask_id=ID fact=length=N)"}},
 		{"no mask", "static", nil, []string{"mask_id is missing", "with fact=mask_id=ID)"}},
 		{"another length", "static", map[string]string{"mask_id": "6", "length": "9"}, []string{"the graph has exactly 5 positions: fact=length=5"}},
+		{"causal rows", "static", map[string]string{"mask_id": "6", "length": "5", "block_size": "2", "causal": "true"}, []string{"causal is true, but no input of the graph is a block"}},
 		{"several faults", "strange", nil, []string{"mask_id is missing", "length is missing", "input past (int64 [-1 -1]) is not one"}},
 		{"several faults and no canvas", "either", nil, []string{"mask_id is missing", "any of [a b] may be the canvas"}},
 		{"several faults of rows", "double", nil, []string{"mask_id is missing", "output logits is float64"}},
