@@ -179,7 +179,7 @@ func openWorld(ctx context.Context, ref, path string, opts Options) (Model, erro
 	if err != nil {
 		return nil, fmt.Errorf("model %s: %w", ref, err)
 	}
-	if f.MaskID != read.MaskID || f.Columns != read.Columns || f.Length != read.Length || f.TimeConditioned != read.TimeConditioned || len(f.Padding) > 0 || f.Shift || f.Output != read.Output || !f.FixedLength || f.BlockSize != read.BlockSize || f.Input != "" {
+	if f.MaskID != read.MaskID || f.Columns != read.Columns || f.Length != read.Length || f.TimeConditioned != read.TimeConditioned || len(f.Padding) > 0 || f.Shift || f.Output != read.Output || !f.FixedLength || f.BlockSize != read.BlockSize || f.Causal != read.Causal || f.Input != "" {
 		return nil, fmt.Errorf("model %s: a world's own facts are fixed by its tables; name and noise can be changed", ref)
 	}
 	if d := opts.Runtime.Device; d != "" && d != "cpu" && d != "auto" {

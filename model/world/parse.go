@@ -35,8 +35,8 @@ func Parse(data []byte) (*World, error) {
 	p := parser{plainjson.NewObject(fields)}
 	var schema string
 	p.Need("schema", &schema)
-	if p.Err() == nil && schema != Schema {
-		return nil, fmt.Errorf("schema is %.40q: only %q is read", schema, Schema)
+	if p.Err() == nil && schema != Schema && schema != SchemaCausal {
+		return nil, fmt.Errorf("schema is %.40q: only %q and %q are read", schema, Schema, SchemaCausal)
 	}
 	w := &World{extra: fields}
 	w.d = p.integer("d", 1, maxLength)
@@ -74,6 +74,16 @@ func Parse(data []byte) (*World, error) {
 	default:
 		return nil, fmt.Errorf("mu_kind is %q: must be \"time_free\" or \"time_mixture\"", kind)
 	}
+	block := 0
+	if schema == SchemaCausal {
+		if block = w.d; fields["block_size"] != nil {
+			block = p.integer("block_size", 1, w.d)
+		}
+		if w.mu1 != nil {
+			p.Fail("field \"causal\": needs mu_kind \"time_free\"")
+		}
+		p.causal(w)
+	}
 	if _, ok := fields["q0"]; ok {
 		w.q0 = make([]float64, power(w.v, w.d))
 		if err := readRow(fields["q0"], w.q0); err != nil {
@@ -83,13 +93,13 @@ func Parse(data []byte) (*World, error) {
 	if err := p.Err(); err != nil {
 		return nil, err
 	}
-	for _, used := range []string{"mu0", "mu1", "q0"} {
+	for _, used := range []string{"mu0", "mu1", "q0", "causal"} {
 		delete(fields, used)
 	}
 	w.facts = facts.Facts{
 		Schema: facts.Schema, Name: name, Family: "world", Columns: w.v, MaskID: w.v,
 		Length: w.d, FixedLength: true, TimeConditioned: w.mu1 != nil, Output: facts.Logits,
-		Noise: "exp", Digest: fmt.Sprintf("sha256:%x", sha256.Sum256(data)),
+		BlockSize: block, Causal: schema == SchemaCausal, Noise: "exp", Digest: fmt.Sprintf("sha256:%x", sha256.Sum256(data)),
 	}
 	return w, w.facts.Validate()
 }
@@ -153,6 +163,32 @@ func (p *parser) table(w *World, name string) []float64 {
 		}
 	}
 	return out
+}
+
+// causal reads, for each position from 1 on, a row for each text before it.
+func (p *parser) causal(w *World) {
+	var positions [][]json.RawMessage
+	p.Need("causal", &positions)
+	if len(positions) != w.d-1 {
+		p.Fail("field \"causal\": must have %d positions, from 1 on", w.d-1)
+		return
+	}
+	for i, rows := range positions {
+		if texts := power(w.v, i+1); len(rows) != texts {
+			p.Fail("field \"causal\", position %d: must have %d rows, one for each text before it", i+1, texts)
+			return
+		}
+		logs := make([]float64, len(rows)*w.v)
+		for text, raw := range rows {
+			if err := readRow(raw, logs[text*w.v:(text+1)*w.v]); err != nil {
+				p.Fail("field \"causal\", position %d, text %d: %w", i+1, text, err)
+			}
+		}
+		for a, q := range logs {
+			logs[a] = expsum.Log(q, 0)
+		}
+		w.causal = append(w.causal, logs)
+	}
 }
 
 // readRow reads a distribution.

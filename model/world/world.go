@@ -4,6 +4,11 @@
 // likelihoods can be compared with laws computed by enumeration. Those laws are in the same file;
 // [World.Extra] returns them.
 //
+// The layout "mdm-laws-world/2" adds a second law, so that the network is [samplers.Spec].Causal: the field
+// causal has, for each position from 1 on, the distribution of its token after each text of the positions
+// before it, position 0 the most significant digit in base V. block_size, at most d, is d if it is left
+// out. In a call about a block the positions behind it count as MASK.
+//
 // MASK has the id V. The rows have V columns, none of them for MASK.
 package world
 
@@ -21,8 +26,11 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-// Schema is the layout that this package reads.
-const Schema = "mdm-laws-world/1"
+// The layouts that this package reads, without and with causal rows.
+const (
+	Schema       = "mdm-laws-world/1"
+	SchemaCausal = "mdm-laws-world/2"
+)
 
 // World is a table of distributions. All methods except Logits and Rows may be used by several
 // goroutines at the same time.
@@ -37,6 +45,8 @@ type World struct {
 	c, p float64
 	// log0 is log mu0, for worlds that do not depend on time.
 	log0 []float64
+	// causal[l−1] is the logarithm of the causal rows [V^l·V] of position l; nil without a second law.
+	causal [][]float64
 	// masked has a bit for each position of a state, set if it is MASK.
 	masked []uint32
 	extra  map[string]json.RawMessage
@@ -143,6 +153,19 @@ func (w *World) LogMu(state, position, token int, lambda float64) float64 {
 // be changed.
 func (w *World) Mixture() (mu0, mu1 []float64, c, p float64) { return w.mu0, w.mu1, w.c, w.p }
 
+// after returns the logarithm of the causal row that follows a text of at most d−1 tokens, all −Inf if one
+// of them is MASK.
+func (w *World) after(text []int) []float64 {
+	at := 0
+	for _, id := range text {
+		if id == w.v {
+			return slices.Repeat([]float64{math.Inf(-1)}, w.v)
+		}
+		at = at*w.v + id
+	}
+	return w.causal[len(text)-1][at*w.v : (at+1)*w.v]
+}
+
 // Logits returns Rows in float32.
 func (w *World) Logits(ctx context.Context, c samplers.Call) ([]float32, error) {
 	out, err := w.Rows(ctx, c)
@@ -163,11 +186,23 @@ func (w *World) Rows(ctx context.Context, c samplers.Call) (draw.Row, error) {
 	if (c.Sigma != nil) != (w.mu1 != nil) || c.Sigma != nil && len(c.Sigma) != len(c.Counts) {
 		return draw.Row{}, fmt.Errorf("world: %d values of sigma for %d rows: need one a row if and only if the world depends on time", len(c.Sigma), len(c.Counts))
 	}
+	if (c.Blocks != nil) != w.facts.Causal || c.Blocks != nil && len(c.Blocks) != len(c.Counts) {
+		return draw.Row{}, fmt.Errorf("world: %d blocks for %d rows: need one a row if and only if the world is causal", len(c.Blocks), len(c.Counts))
+	}
 	w.out = slices.Grow(w.out[:0], len(c.Positions)*w.v)[:len(c.Positions)*w.v]
 	at, ids := 0, make([]int, w.d)
 	for r, k := range c.Counts {
 		for l := range ids {
-			ids[l] = int(c.IDs[r*w.d+l])
+			if ids[l] = int(c.IDs[r*w.d+l]); w.facts.Causal && l >= c.Blocks[r].To {
+				ids[l] = w.v
+			}
+		}
+		if w.facts.Causal && c.Blocks[r].From == c.Blocks[r].To {
+			for _, l := range c.Positions[at : at+k] {
+				copy(w.out[at*w.v:(at+1)*w.v], w.after(ids[:l+1]))
+				at++
+			}
+			continue
 		}
 		state := w.State(ids)
 		var weights Weights

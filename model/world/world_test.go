@@ -150,7 +150,7 @@ func TestParseErrors(t *testing.T) {
 		{"cut off after a field", `,"note":[1,{}]}`, ``, "too early"},
 		{"something behind", `[1,{}]}`, `[1,{}]} 7`, "after top-level value"},
 		{"twice", `"name":"tiny"`, `"d":2`, `"d" appears twice`},
-		{"schema", "world/1", "world/2", "schema"},
+		{"schema", "world/1", "world/3", "schema"},
 		{"no schema", `"schema":"mdm-laws-world/1",`, ``, "missing: schema"},
 		{"d is text", `"d":1`, `"d":"1"`, `"d"`},
 		{"d is not whole", `"d":1`, `"d":1.5`, `"d" is 1.5`},
