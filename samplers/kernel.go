@@ -66,6 +66,8 @@ const (
 	ByRank
 	// ByRemasking masks again what it revealed.
 	ByRemasking
+	// ByOrder reveals from left to right, from causal rows.
+	ByOrder
 )
 
 // Build is what a constructor of a sampler gets besides the options of its room.

@@ -9,7 +9,7 @@ import (
 )
 
 // Law is what is known of the distribution of a sampler's texts. The kinds are [ByGrid], [BySizes],
-// [ByMixture] and [ByList], which are [Planned]; [Replayed]; and [Unknown].
+// [ByMixture] and [ByList], which are [Planned]; [Replayed]; [ByCausal]; and [Unknown].
 type Law interface {
 	// Fits returns nil if −log P of a text with d free positions can be computed on a network,
 	// time-conditioned or not. Otherwise it returns the reason, which is a [TooLargeError] if

@@ -79,6 +79,15 @@ func (r AskRow) IDs(c *Canvas) []int64 {
 	return c.ids
 }
 
+// Seen is IDs as the row of a position stands for it: a causal row sees no draft at its position or
+// behind, where c decides.
+func (r AskRow) Seen(c *Canvas, position int) []int64 {
+	if ids := r.IDs(c); !c.spec.Causal || r.Block.From < r.Block.To || r.Canvas == nil {
+		return ids
+	}
+	return append(slices.Clone(r.Canvas[:position]), c.ids[position:]...)
+}
+
 // Rows is the answer to an [Ask]. Row (i, j) belongs to the j-th position of the i-th canvas. An
 // answer of [HeadBest] supports only Best, unless the ask has WithRows; other answers support all
 // methods but Best.

@@ -15,7 +15,9 @@ func (o *Options) inBlocks(c samplers.Spec) error {
 	if c.BlockSize == 0 {
 		return nil
 	}
-	if o.BlockLength = cmp.Or(o.BlockLength, c.BlockSize); c.Grid()%o.BlockLength != 0 {
+	if d, _ := Describe(o.Sampler); d.Kind == samplers.ByOrder {
+		// It has no blocks.
+	} else if o.BlockLength = cmp.Or(o.BlockLength, c.BlockSize); c.Grid()%o.BlockLength != 0 {
 		return fault.Errorf("samplers", "block-length is %d: must divide the network's block size, %d positions", o.BlockLength, c.BlockSize)
 	}
 	if err := o.together(samplers.Spec{BlockSize: c.BlockSize, Causal: c.Causal}); err != nil {

@@ -8,6 +8,7 @@ import (
 	"mdmgen/internal/fault"
 	"mdmgen/samplers"
 	"mdmgen/samplers/cache"
+	"mdmgen/samplers/causal"
 	"mdmgen/samplers/draw"
 	"mdmgen/samplers/layer"
 	"mdmgen/samplers/match"
@@ -18,6 +19,9 @@ import (
 // New checks the options and makes the sampler. The error joins those of all options that are
 // invalid or unused.
 func New(o Options, c samplers.Spec) (*Sampler, error) {
+	if d, _ := Describe(o.Sampler); c.Causal && slices.Contains(d.Aliases, "ar") && !strings.EqualFold(o.Sampler, d.Name) {
+		o.Sampler = causal.Causal.Name
+	}
 	s := &Sampler{given: o.given(c)}
 	if err := o.inBlocks(c); err != nil {
 		return nil, err
@@ -95,11 +99,11 @@ func (o Options) check(c samplers.Spec) (desc Descriptor, err error) {
 	return desc, err
 }
 
-// drawn sets the default of By. With look-ahead it is gumbel if rows leave the network.
+// drawn sets the default of By. With look-ahead and drafts it is gumbel if rows leave the network.
 func (s *Settings) drawn(c samplers.Spec) error {
 	if s.By == "" {
 		desc, _ := Describe(s.Sampler)
-		if s.By = draw.ByInverse; s.Lookahead > 0 && !c.RowsStay && desc.Kind != samplers.ByRank {
+		if s.By = draw.ByInverse; !c.RowsStay && (s.Lookahead > 0 && desc.Kind != samplers.ByRank || desc.Kind == samplers.ByOrder) {
 			s.By = draw.ByGumbel
 		}
 	}
@@ -116,7 +120,7 @@ func (s *Sampler) layers(c samplers.Spec) error {
 	planned := samplers.IsPlanned(s.kernel.Law())
 	stop, prompt := set.End(), set.Prompt()
 	desc, _ := Describe(set.Sampler)
-	if set.BlockLength > 0 && desc.Kind != samplers.ByRank {
+	if set.BlockLength > 0 && (desc.Kind == samplers.ByPlan || desc.Kind == samplers.ByRemasking) {
 		s.kernel = layer.Blocks(s.kernel, set.BlockLength, prompt, stop)
 	}
 	if set.Correct != "" {
@@ -131,7 +135,7 @@ func (s *Sampler) layers(c samplers.Spec) error {
 	}
 	s.keep(planned, prompt, c)
 	if set.Match != nil {
-		s.kernel, set.ChangesLaw = match.Around(s.kernel, set.Match, set.Lookahead > 1 && planned, desc.Kind == samplers.ByRank), true
+		s.kernel, set.ChangesLaw = match.Around(s.kernel, set.Match, set.Lookahead > 1 && planned || desc.Kind == samplers.ByOrder, desc.Kind == samplers.ByRank), true
 	}
 	around := &layer.Constraint{Kernel: s.kernel, Leaves: set.Finish == "leave" || set.Columns == "raw", MaxLength: set.MaxLength}
 	var errs [3]error

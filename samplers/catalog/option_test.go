@@ -74,6 +74,7 @@ var inForce = map[string]struct {
 	"cache":                 {catalog.Options{}, "window:4/32"},
 	"cache-cost":            {catalog.Options{Cache: "auto"}, "0.01"},
 	"nucleus-p":             {catalog.Options{Sampler: "remdm"}, "0.9"},
+	"window":                {catalog.Options{Sampler: "speculate"}, "8"},
 	"begin-suppress-tokens": {catalog.Options{Sampler: "threshold"}, "3,1"},
 }
 
@@ -108,7 +109,7 @@ func TestEveryOption(t *testing.T) {
 			t.Errorf("%s set to %s is %q, %v", p.Name, example.value, o.Get(p.Name), err)
 		}
 		ofAll := !slices.ContainsFunc(catalog.Descriptors(), func(d catalog.Descriptor) bool { return !slices.Contains(d.Flags, p.Name) })
-		if unused, err := (catalog.Options{Sampler: "fhs", Cache: "auto", LayerOptions: catalog.LayerOptions{BlockLength: 9, Stop: new(int), Guidance: 1}}).Unused(); err != nil || has(unused, p.Name) == (p.Token || p.Calls || ofAll) || unused[p.Name] != "" {
+		if unused, err := (catalog.Options{Sampler: "fhs", Cache: "auto", LayerOptions: catalog.LayerOptions{BlockLength: 9, Stop: new(int), Guidance: 1}}).Unused(); err != nil || has(unused, p.Name) == (p.Token || p.Calls && p.Name != "window" || ofAll) || unused[p.Name] != "" {
 			t.Errorf("%s: fhs does not use %v, %v", p.Name, unused, err)
 		}
 

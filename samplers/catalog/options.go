@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"mdmgen/samplers/causal"
 	"mdmgen/samplers/draw"
 	"mdmgen/samplers/layer"
 	"mdmgen/samplers/match"
@@ -15,6 +16,7 @@ type (
 	PlanOptions   = plan.Options   // of samplers with plans
 	RankOptions   = rank.Options   // of those that look at rows
 	RemaskOptions = remask.Options // of those that mask again
+	CausalOptions = causal.Options // of those that draw from causal rows
 	LayerOptions  = layer.Options  // of layers around any sampler
 	Draw          = draw.Settings  // of draws
 	// Theta is a value of −log α.
@@ -36,6 +38,7 @@ type Options struct {
 	Lookahead int `json:"lookahead,omitempty"`
 	RankOptions
 	RemaskOptions
+	CausalOptions
 	LayerOptions
 	// Cache is in the syntax of [cache.Parse]; "" keeps nothing. Audit is the fraction of calls
 	// with kept keys and values that are compared with full rows; 0 is none.

@@ -63,7 +63,7 @@ var rules = []rule{
 	}},
 	{names: "steps", beside: func(x *asked) string { return unless(x.sizes == nil, "sizes "+x.Sizes) }},
 	{names: "reach max-length", beside: func(x *asked) string { return unless(x.BlockLength > 0, "without block-length") }},
-	{names: "stop", beside: func(x *asked) string { return unless(x.BlockLength > 0 || x.MinLength > 0, "without block-length") }},
+	{names: "stop", beside: func(x *asked) string { return unless(x.BlockLength > 0 || x.MinLength > 0 || x.Kind == samplers.ByOrder, "without block-length") }},
 	{names: "prompt-length", beside: func(x *asked) string {
 		return unless(x.BlockLength > 0 || x.Unconditional == "prompt", "without block-length")
 	}},
@@ -96,6 +96,7 @@ var rules = []rule{
 		how := cmp.Or(x.Remask, remask.RemaskCap)
 		return unless(how == remask.RemaskLoop || how == remask.RemaskCap || how == remask.RemaskRescale, "remask "+string(how))
 	}},
+	{"block-length prompt-length max-length correct guidance", func(x *asked) string { return unless(x.Kind != samplers.ByOrder, "the sampler "+x.Name) }, "it has no blocks, and its rows follow no masks: leave it out"},
 	{"prompt-length max-length", blockCausal, "blocks are filled from position 0 on: leave it out"},
 	{"prompt-length", func(x *asked) string { return unless(!x.spec.Causal, "a network with causal rows") }, "blocks are filled from the first mask on: leave it out"},
 	{"correct", func(x *asked) string { return unless(x.spec.BlockSize == 0, "a network that fills blocks") }, "what follows was drawn with what it changes: leave it out"},

@@ -6,6 +6,7 @@ import (
 
 	"mdmgen/samplers"
 	"mdmgen/samplers/cache"
+	"mdmgen/samplers/causal"
 	"mdmgen/samplers/plan"
 	"mdmgen/samplers/rank"
 	"mdmgen/samplers/remask"
@@ -52,6 +53,8 @@ var descriptors = withLayers([]Descriptor{
 		s.ChangesLaw = true
 		return remask.NewWINO(&s.Threshold, &s.ThresholdBack), nil
 	}},
+	fromCausal(causal.Causal),
+	fromCausal(causal.Speculate),
 })
 
 func withLayers(all []Descriptor) []Descriptor {
@@ -79,6 +82,12 @@ func remasked(d remask.Sampler) Descriptor {
 		k, changes, err := d.New(&s.RemaskOptions, b)
 		s.ChangesLaw = s.ChangesLaw || changes
 		return k, err
+	}}
+}
+
+func fromCausal(d causal.Sampler) Descriptor {
+	return Descriptor{d.Descriptor, func(s *Settings, b samplers.Build) (samplers.Kernel, error) {
+		return d.New(&s.CausalOptions, s.Stop, b)
 	}}
 }
 

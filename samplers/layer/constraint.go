@@ -42,11 +42,12 @@ func (*Constraint) Head(draw.Settings) samplers.Head { return samplers.HeadRows 
 // Law returns the kernel's law if its choices can be repeated on the rows that it reads.
 func (k *Constraint) Law() samplers.Law {
 	law := k.Kernel.Law()
+	_, causal := law.(samplers.ByCausal)
 	switch {
 	case k.Bans():
 		return samplers.Unknown{Why: "a token that would complete a banned word with others of its call is rejected"}
-	case samplers.IsPlanned(law):
-		return samplers.Unknown{Why: "its rows are guided or constrained, and plans use the network's own rows"}
+	case samplers.IsPlanned(law), causal:
+		return samplers.Unknown{Why: "its rows are guided or constrained, and its law is of the network's own"}
 	}
 	return law
 }

@@ -85,7 +85,7 @@ func (s *Shape) answer(r samplers.Rows, head samplers.Head, top int, rowsToo boo
 	var best [][]draw.Result
 	s.data = s.data.Empty() // rows may point into its memory before it grew
 	for i, ask := range s.asked {
-		ids, from := ask.IDs(s.canvas), s.data.Len()
+		from := s.data.Len()
 		drawn := make([]draw.Result, len(ask.Positions))
 		for j, l := range ask.Positions {
 			at := s.data.Len()
@@ -95,7 +95,7 @@ func (s *Shape) answer(r samplers.Rows, head samplers.Head, top int, rowsToo boo
 				s.guidance.Guide(row, r.Row(len(s.asked)+i, j))
 			}
 			if s.rules != nil {
-				s.rules.forbid(row, ids, l, s.early)
+				s.rules.forbid(row, ask.Seen(s.canvas, l), l, s.early)
 			}
 			if head == samplers.HeadBest {
 				drawn[j].Best, drawn[j].Err = r.Categorical().Best(row, ask.Uniforms[j], top)

@@ -140,7 +140,7 @@ func (d *decoder) draw(asked samplers.AskRow, all []wanted, law *draw.Categorica
 			size = 1
 		}
 		for part := range slices.Chunk(group, size) {
-			d.ids = append(d.ids[:0], asked.IDs(d.canvas)...)
+			d.ids = append(d.ids[:0], asked.Seen(d.canvas, part[0].position)...)
 			if err := j.draw(d.ids, part); err != nil {
 				for _, w := range part {
 					w.to.Err = fmt.Errorf("within pattern %.60q, %w", j.pattern, err)
