@@ -165,32 +165,6 @@ func (p *parser) table(w *World, name string) []float64 {
 	return out
 }
 
-// causal reads, for each position from 1 on, a row for each text before it.
-func (p *parser) causal(w *World) {
-	var positions [][]json.RawMessage
-	p.Need("causal", &positions)
-	if len(positions) != w.d-1 {
-		p.Fail("field \"causal\": must have %d positions, from 1 on", w.d-1)
-		return
-	}
-	for i, rows := range positions {
-		if texts := power(w.v, i+1); len(rows) != texts {
-			p.Fail("field \"causal\", position %d: must have %d rows, one for each text before it", i+1, texts)
-			return
-		}
-		logs := make([]float64, len(rows)*w.v)
-		for text, raw := range rows {
-			if err := readRow(raw, logs[text*w.v:(text+1)*w.v]); err != nil {
-				p.Fail("field \"causal\", position %d, text %d: %w", i+1, text, err)
-			}
-		}
-		for a, q := range logs {
-			logs[a] = expsum.Log(q, 0)
-		}
-		w.causal = append(w.causal, logs)
-	}
-}
-
 // readRow reads a distribution.
 func readRow(raw json.RawMessage, dst []float64) error {
 	var entries []json.RawMessage

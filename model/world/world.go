@@ -153,19 +153,6 @@ func (w *World) LogMu(state, position, token int, lambda float64) float64 {
 // be changed.
 func (w *World) Mixture() (mu0, mu1 []float64, c, p float64) { return w.mu0, w.mu1, w.c, w.p }
 
-// after returns the logarithm of the causal row that follows a text of at most d−1 tokens, all −Inf if one
-// of them is MASK.
-func (w *World) after(text []int) []float64 {
-	at := 0
-	for _, id := range text {
-		if id == w.v {
-			return slices.Repeat([]float64{math.Inf(-1)}, w.v)
-		}
-		at = at*w.v + id
-	}
-	return w.causal[len(text)-1][at*w.v : (at+1)*w.v]
-}
-
 // Logits returns Rows in float32.
 func (w *World) Logits(ctx context.Context, c samplers.Call) ([]float32, error) {
 	out, err := w.Rows(ctx, c)
@@ -193,15 +180,13 @@ func (w *World) Rows(ctx context.Context, c samplers.Call) (draw.Row, error) {
 	at, ids := 0, make([]int, w.d)
 	for r, k := range c.Counts {
 		for l := range ids {
-			if ids[l] = int(c.IDs[r*w.d+l]); w.facts.Causal && l >= c.Blocks[r].To {
-				ids[l] = w.v
-			}
+			ids[l] = int(c.IDs[r*w.d+l])
 		}
-		if w.facts.Causal && c.Blocks[r].From == c.Blocks[r].To {
-			for _, l := range c.Positions[at : at+k] {
-				copy(w.out[at*w.v:(at+1)*w.v], w.after(ids[:l+1]))
-				at++
+		if w.facts.Causal {
+			if err := w.twoLaws(c, r, ids, c.Positions[at:at+k], w.out[at*w.v:]); err != nil {
+				return draw.Row{}, err
 			}
+			at += k
 			continue
 		}
 		state := w.State(ids)

@@ -63,7 +63,9 @@ var rules = []rule{
 	}},
 	{names: "steps", beside: func(x *asked) string { return unless(x.sizes == nil, "sizes "+x.Sizes) }},
 	{names: "reach max-length", beside: func(x *asked) string { return unless(x.BlockLength > 0, "without block-length") }},
-	{names: "stop", beside: func(x *asked) string { return unless(x.BlockLength > 0 || x.MinLength > 0 || x.Kind == samplers.ByOrder, "without block-length") }},
+	{names: "stop", beside: func(x *asked) string {
+		return unless(x.BlockLength > 0 || x.MinLength > 0 || x.Kind == samplers.ByOrder, "without block-length")
+	}},
 	{names: "prompt-length", beside: func(x *asked) string {
 		return unless(x.BlockLength > 0 || x.Unconditional == "prompt", "without block-length")
 	}},

@@ -142,7 +142,7 @@ func TestRefused(t *testing.T) {
 	w := lawstest.NewCausal(t, 1, 3, 2, 2, 0)
 	for _, name := range []string{"causal", "speculate"} {
 		plain := w.Spec()
-		plain.Causal = false
+		plain.Causal, plain.BlockSize = false, 0
 		reftest.FailsInLine(t, reftest.Err(catalog.New(of(name, 0), plain)), "causal rows")
 		blocks := of(name, 0)
 		blocks.BlockLength = 2
