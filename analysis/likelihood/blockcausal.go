@@ -11,40 +11,48 @@ import (
 	"mdmgen/samplers/catalog"
 )
 
-// A block-causal network fills one block after another, so −log P of a text is the sum over its
+// A block-causal network, and one with causal rows, fills one block after another, so −log P of a text is the sum over its
 // blocks, each given the clean blocks before it. The same holds for the NELBO (BD3-LM, arXiv
 // 2503.09573, equation 7).
 
-// parts returns the free positions of a target by block. Those that are filled before the rest of
-// their block are in alone: the first position of a block, if the last row before the block
-// predicts it.
-func (e *Evaluator) parts(t *Target) (alone []int, parts [][]int) {
-	last := -1
+// parts returns a target for the free positions of each block of size positions. Those that are filled
+// before the rest of their block are in alone: the first position of a block, if the last row before
+// the block predicts it. The blocks of a network with causal rows begin at the first free position.
+func (e *Evaluator) parts(t *Target, size int) (alone, parts []Target) {
+	last, first := -1, 0
+	if e.facts.Causal {
+		first = t.Free[0]
+	}
 	for _, l := range t.Free {
-		switch block := l / e.facts.BlockSize; {
-		case e.facts.Shift && l%e.facts.BlockSize == 0:
-			alone = append(alone, l)
-		case block == last:
-			parts[len(parts)-1] = append(parts[len(parts)-1], l)
+		from := l - (l-first)%size
+		part := Target{IDs: t.IDs, Free: []int{l}}
+		switch {
+		case (e.facts.Shift || e.facts.Causal) && l == from:
+			part.Block = samplers.Span{From: l, To: l}
+			alone = append(alone, part)
+		case from == last:
+			p := &parts[len(parts)-1]
+			p.Free = append(p.Free, l)
 		default:
-			parts, last = append(parts, []int{l}), block
+			part.Block = samplers.Span{From: from, To: min(from+size, len(t.IDs))}
+			parts, last = append(parts, part), from
 		}
 	}
 	return alone, parts
 }
 
-// insideBlocks returns the sampler that fills one block of a block-causal network, if s has a plan
-// for the network's blocks, and nil otherwise.
-func (e *Evaluator) insideBlocks(s *catalog.Sampler) *catalog.Sampler {
+// insideBlocks returns the sampler that fills one block of a network that fills blocks, if s has a plan
+// for them, with their length, and nil otherwise.
+func (e *Evaluator) insideBlocks(s *catalog.Sampler) (inner *catalog.Sampler, size int) {
 	o, spec := s.Settings().Options, e.model.Spec()
-	if spec.BlockSize == 0 || o.BlockLength != spec.BlockSize || replays(s) {
-		return nil
+	if size = o.BlockLength; size == 0 || spec.Grid() != size && !spec.Causal || replays(s) {
+		return nil, 0
 	}
-	o.BlockLength, o.PromptLength, o.Cache, spec.BlockSize = 0, nil, "", 0
+	o.BlockLength, o.PromptLength, o.Cache, spec.BlockSize, spec.Causal = 0, nil, "", 0, false
 	if inner, err := catalog.New(o, spec); err == nil && inner.Planned() {
-		return inner
+		return inner, size
 	}
-	return nil
+	return nil, 0
 }
 
 // withoutCache returns s without a cache of finished blocks, which changes no row.
@@ -59,20 +67,13 @@ func (e *Evaluator) withoutCache(s *catalog.Sampler) (*catalog.Sampler, error) {
 
 // blockValues computes the exact values of windows as sums over parts, each given all positions
 // before it.
-func (e *Evaluator) blockValues(ctx context.Context, ts []Target, inner *catalog.Sampler, out []Values) error {
+func (e *Evaluator) blockValues(ctx context.Context, ts []Target, inner *catalog.Sampler, size int, out []Values) error {
 	for i, t := range ts {
 		if err := e.Check(t); err != nil {
 			return err
 		}
-		alone, parts := e.parts(&t)
-		var targets []Target
-		for free := range slices.Chunk(alone, 1) {
-			targets = append(targets, Target{IDs: t.IDs, Free: free})
-		}
-		for _, free := range parts {
-			targets = append(targets, Target{IDs: t.IDs, Free: free})
-		}
-		values, err := e.Values(ctx, targets, inner)
+		alone, parts := e.parts(&t, size)
+		values, err := e.Values(ctx, append(alone, parts...), inner)
 		if err != nil {
 			return err
 		}
@@ -106,12 +107,15 @@ func (e *Evaluator) estimateBlocks(ctx context.Context, ts []Target, first uint6
 		}
 		d := drawer{cfg: c, target: t}
 		d.stream.Reset(c.Seed, first+uint64(i))
-		alone, parts := e.parts(t)
+		alone, parts := e.parts(t, e.facts.BlockSize)
+		noisy := *t
+		noisy.Block = samplers.Span{From: t.Free[0], To: t.Free[0] + e.facts.BlockSize}
 		n := c.DrawsOr()
 		asks, weights := make([]Ask, n), make([][]float64, n)
 		for j := range asks {
-			a := Ask{Target: t, Lambda: 1}
-			for p, free := range parts {
+			a := Ask{Target: &noisy, Lambda: 1}
+			for p, part := range parts {
+				free := part.Free
 				d.free = free
 				// The strata of a part are those of the previous part, rotated, which makes the
 				// costs of draws more even.
@@ -144,8 +148,8 @@ func (e *Evaluator) estimateBlocks(ctx context.Context, ts []Target, first uint6
 // evalNoisy answers asks about noisy copies of a text. Their rows see their own block with its
 // masks and the earlier blocks without any. It returns Σ log μ at the positions alone, whose rows
 // see no mask.
-func (e *Evaluator) evalNoisy(ctx context.Context, t *Target, alone []int, asks []Ask) (certain float64, err error) {
-	if len(t.IDs) <= e.facts.BlockSize {
+func (e *Evaluator) evalNoisy(ctx context.Context, t *Target, alone []Target, asks []Ask) (certain float64, err error) {
+	if len(t.IDs) <= e.facts.BlockSize && !e.facts.Causal {
 		return 0, e.Eval(ctx, asks) // No block precedes the only one.
 	}
 	if err := cache.Check(e.model); err != nil {
@@ -153,7 +157,12 @@ func (e *Evaluator) evalNoisy(ctx context.Context, t *Target, alone []int, asks 
 	}
 	e.kept = e.model.(samplers.Keeper).Keep(len(t.IDs))
 	defer func() { e.kept, e.noisy = nil, false }()
-	whole := []Ask{{Target: t, Wanted: alone, LogMu: make([]float64, max(len(alone), 1)), Lambda: 1}}
+	clean := *t
+	clean.Block = samplers.Span{From: len(t.IDs), To: len(t.IDs)}
+	whole := []Ask{{Target: &clean, LogMu: make([]float64, max(len(alone), 1)), Lambda: 1}}
+	for _, first := range alone {
+		whole[0].Wanted = append(whole[0].Wanted, first.Free[0])
+	}
 	if len(alone) == 0 {
 		whole[0].Wanted = t.Free[:1] // not used, but a call needs a position
 	}

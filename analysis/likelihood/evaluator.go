@@ -20,17 +20,19 @@ type Target struct {
 	IDs []int
 	// Free are the positions to evaluate, ascending; the others are visible context.
 	Free []int
+	// Block is the block whose rows answer, for a network with causal rows.
+	Block samplers.Span
 }
 
 // Whole returns the target of a text without context.
 func Whole(ids []int) Target {
-	return Target{ids, InOrder(len(ids))}
+	return Target{IDs: ids, Free: InOrder(len(ids))}
 }
 
 // Framed is Whole of a text inside the network's frame, which is given.
 func Framed(f model.Facts, ids []int) Target {
 	from := len(f.Frame) / 2
-	return Target{f.Framed(ids), InOrder(len(ids) + from)[from:]}
+	return Target{IDs: f.Framed(ids), Free: InOrder(len(ids) + from)[from:]}
 }
 
 // InOrder returns 0..d−1.
@@ -144,7 +146,7 @@ func New(m model.Model, o Options) (*Evaluator, error) {
 	}
 	e.changed = o.Draw.ChangesLaw()
 	guided := o.Guidance != 0
-	if w, ok := m.(table); ok && !e.changed && !guided && fits(w, f) {
+	if w, ok := m.(table); ok && !e.changed && !guided && !f.Causal && fits(w, f) {
 		e.table = w
 	}
 	if p, ok := m.(model.LogProber); ok && !e.changed && !guided && !whole {
@@ -181,8 +183,8 @@ func (e *Evaluator) Check(t Target) error {
 		return fault.Errorf("likelihood", "a text of %d tokens: the model takes canvases of exactly %d", len(t.IDs), f.Length)
 	case len(t.IDs) > f.Length:
 		return fault.Errorf("likelihood", "a text of %d tokens: the model takes canvases of at most %d", len(t.IDs), f.Length)
-	case f.Shift && t.Free[0] == 0:
-		return fault.Errorf("likelihood", "position 0 is free: this network predicts position l from row l−1, so it must be context")
+	case (f.Shift || f.Causal) && t.Free[0] == 0:
+		return fault.Errorf("likelihood", "position 0 is free: this network predicts the first position from the row before it, so it must be context")
 	}
 	for l, id := range t.IDs {
 		if _, free := slices.BinarySearch(t.Free, l); id < 0 || id >= e.facts.Columns || id == e.facts.MaskID || free && slices.Contains(e.excluded, id) {
@@ -265,12 +267,9 @@ func (e *Evaluator) Together(length, wanted int) int {
 // call evaluates the rows asks[i], i in batch.
 func (e *Evaluator) call(ctx context.Context, asks []Ask, batch []int) error {
 	c := &e.asked
-	c.IDs, c.Positions, c.Counts, c.Kept, c.Noisy = c.IDs[:0], c.Positions[:0], c.Counts[:0], c.Kept[:0], e.noisy
+	c.IDs, c.Positions, c.Counts, c.Kept, c.Blocks, c.Noisy = c.IDs[:0], c.Positions[:0], c.Counts[:0], c.Kept[:0], c.Blocks[:0], e.noisy
 	e.targets, e.sigma = e.targets[:0], e.sigma[:0]
-	shift := int64(0)
-	if e.facts.Shift {
-		shift = 1
-	}
+	spec := e.model.Spec()
 	for _, i := range batch {
 		a := &asks[i]
 		at := len(c.IDs)
@@ -282,10 +281,13 @@ func (e *Evaluator) call(ctx context.Context, asks []Ask, batch []int) error {
 		}
 		c.Counts = append(c.Counts, len(a.Wanted))
 		for _, l := range a.Wanted {
-			c.Positions = append(c.Positions, int64(l)-shift)
+			c.Positions = append(c.Positions, int64(spec.InputRow(l, a.Target.Block)))
 			e.targets = append(e.targets, int64(a.Target.IDs[l]))
 		}
 		e.sigma = append(e.sigma, sigma(a.Lambda))
+		if spec.Causal {
+			c.Blocks = append(c.Blocks, a.Target.Block)
+		}
 		if e.kept != nil {
 			c.Kept = append(c.Kept, e.kept)
 		}

@@ -81,9 +81,19 @@ func (e *Evaluator) fit(ts []Target, ss []*catalog.Sampler) error {
 	return nil
 }
 
-// replayed returns −log P of the decoders without a plan, and 0 for the other samplers.
+// replayed returns −log P of the decoders without a plan and of samplers that draw from causal rows, and 0
+// for the other samplers.
 func (e *Evaluator) replayed(ctx context.Context, t Target, ss []*catalog.Sampler) ([]Exact, error) {
 	out := make([]Exact, len(ss))
+	for i, s := range ss {
+		if law, ok := s.Law().(samplers.ByCausal); ok {
+			costs, err := e.causal(ctx, []Target{t}, law)
+			if err != nil {
+				return nil, err
+			}
+			out[i].NegLog = costs[0]
+		}
+	}
 	decoders := slices.DeleteFunc(slices.Clone(ss), func(s *catalog.Sampler) bool { return !replays(s) })
 	if len(decoders) == 0 {
 		return out, nil
@@ -122,8 +132,8 @@ func (t *Table) Sampler(free []int, s *catalog.Sampler) (Exact, error) {
 // Fits returns a [samplers.TooLargeError] with the cost if the exact law of a sampler over d free
 // positions takes too many rows, and another error if there is none.
 func (e *Evaluator) Fits(d int, s *catalog.Sampler) error {
-	if inner := e.insideBlocks(s); inner != nil {
-		return e.Fits(min(d, e.facts.BlockSize), inner)
+	if inner, size := e.insideBlocks(s); inner != nil {
+		return e.Fits(min(d, size), inner)
 	}
 	err := s.Law().Fits(d, e.facts.TimeConditioned)
 	var large *samplers.TooLargeError

@@ -26,6 +26,8 @@ func FitsPlans(free []int, s *catalog.Sampler) error {
 			return nil
 		}
 		return law.Fits(len(free), false)
+	case samplers.ByCausal:
+		return fault.Errorf("likelihood", "%s is exact without plans: leave them out", s)
 	case samplers.Unknown:
 		return fault.Errorf("likelihood", "cannot compute a likelihood of %s: %s", s, law.Why)
 	}

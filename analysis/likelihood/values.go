@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"mdmgen/analysis/estimate"
+	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/subset"
 )
@@ -48,8 +49,15 @@ func (e *Evaluator) Values(ctx context.Context, ts []Target, s *catalog.Sampler)
 	if replays(s) {
 		return out, e.replayedValues(ctx, ts, s, out)
 	}
-	if inner := e.insideBlocks(s); inner != nil {
-		return out, e.blockValues(ctx, ts, inner, out)
+	if law, ok := s.Law().(samplers.ByCausal); ok {
+		costs, err := e.causal(ctx, ts, law)
+		for i, cost := range costs {
+			out[i].Sampler.NegLog, out[i].Rows = cost, 1
+		}
+		return out, err
+	}
+	if inner, size := e.insideBlocks(s); inner != nil {
+		return out, e.blockValues(ctx, ts, inner, size, out)
 	}
 	long := slices.ContainsFunc(ts, func(t Target) bool { return len(t.Free) > subset.MaxFree })
 	if e.facts.TimeConditioned || long {

@@ -58,7 +58,7 @@ func (w *World) KeptBytes(length int) int64 {
 func (w *World) twoLaws(c samplers.Call, r int, ids []int, positions []int64, out []float64) error {
 	block := c.Blocks[r]
 	size := block.To - block.From
-	if c.Kept != nil {
+	if len(c.Kept) > 0 {
 		if err := c.Kept[r].(kept).use(c, r, ids); err != nil {
 			return err
 		}
