@@ -1,6 +1,7 @@
 package exact
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -95,6 +96,9 @@ type Question struct {
 func Answers(ctx context.Context, net samplers.Network, all []*Question) ([]samplers.Rows, error) {
 	var call samplers.Call
 	for _, q := range all {
+		for i := range q.Rows {
+			q.Rows[i].Block = cmp.Or(q.Rows[i].Block, q.Canvas.Block())
+		}
 		q.Shape.Ask(q.Canvas, &q.Ask)
 		for _, r := range q.Rows {
 			call.Add(q.Canvas.Spec(), q.Canvas.IDs(), r)
