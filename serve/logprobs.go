@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"mdmgen/analysis/likelihood"
+	"mdmgen/samplers"
 	"mdmgen/samplers/draw"
 )
 
@@ -34,7 +35,7 @@ type TokenLogprob struct {
 // The meanings of log-probabilities.
 const (
 	whenDrawn   = "of each token when it was drawn, given what was visible then"
-	leftToRight = whenDrawn + "; of the prompt's, given the tokens before it, all later ones masked: left-to-right conditionals, whose sum is not the likelihood of the diffusion model"
+	leftToRight = whenDrawn + "; of the prompt's, given the tokens before it: by causal rows if the network has them, else with all later ones masked, left-to-right conditionals, whose sum is not the likelihood of the diffusion model"
 )
 
 // floor replaces the logarithm of 0, which JSON cannot represent.
@@ -54,7 +55,10 @@ func (x *exchange) echo(a *answer, after int) error {
 	asks, tops := make([]likelihood.Ask, a.from), make([][]draw.Scored, a.from) // Rows are read by several goroutines.
 	for l := range asks {
 		asks[l] = likelihood.Ask{Target: &target, Masked: target.Free[l:], Lambda: 1 - float64(l)/float64(len(a.ids)), LogMu: make([]float64, 1)}
-		if l >= a.begin && (l > 0 || !e.Facts().Shift) { // Nothing predicts the first token of a shifted network.
+		if e.Facts().Causal {
+			asks[l].Masked, target.Block = nil, samplers.Span{From: len(a.ids), To: len(a.ids)}
+		}
+		if l >= a.begin && (l > 0 || !e.Facts().Shift && !e.Facts().Causal) { // Nothing predicts the first token there.
 			asks[l].Wanted = target.Free[l : l+1]
 		}
 		if a.q.logprobs > 0 {

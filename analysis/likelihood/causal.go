@@ -1,6 +1,7 @@
 package likelihood
 
 import (
+	"cmp"
 	"context"
 	"math"
 
@@ -37,14 +38,19 @@ func (e *Evaluator) causal(ctx context.Context, ts []Target, law samplers.ByCaus
 	return out, nil
 }
 
+// Bounds returns an error if [Evaluator.BlockBound] does not apply to a sampler.
+func (e *Evaluator) Bounds(s *catalog.Sampler) error {
+	if inner, _ := e.insideBlocks(s); inner == nil {
+		return fault.Errorf("likelihood", "%s has no plans inside blocks", s)
+	}
+	return nil
+}
+
 // BlockBound returns an upper bound in expectation on −log P of a text, in nats, under a sampler with plans
 // inside blocks: the sum over blocks of −log of the mean probability of k paths, drawn with stream.
 func (e *Evaluator) BlockBound(ctx context.Context, t Target, s *catalog.Sampler, k int, stream *draw.Stream) (nats float64, err error) {
 	inner, size := e.insideBlocks(s)
-	if inner == nil {
-		return 0, fault.Errorf("likelihood", "%s has no plans inside blocks", s)
-	}
-	if err := e.Check(t); err != nil {
+	if err := cmp.Or(e.Bounds(s), e.Check(t)); err != nil {
 		return 0, err
 	}
 	alone, parts := e.parts(&t, size)

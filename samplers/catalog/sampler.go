@@ -184,6 +184,9 @@ func (s *Sampler) ReplayPaths(ctx context.Context, net samplers.Network, text ra
 // String returns the settings in one line: those that determine plans, and others if they were given.
 func (s *Sampler) String() string {
 	t := s.settings
+	if d, _ := Describe(t.Sampler); d.Kind == samplers.ByOrder {
+		t.By = "" // whose default is its own
+	}
 	out := []string{t.Sampler, t.Correlation, t.Tau, t.Grid, t.Sizes, t.Order, string(t.By)}
 	if t.Steps > 0 {
 		out = append(out, fmt.Sprintf("%d steps", t.Steps))

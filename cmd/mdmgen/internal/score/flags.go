@@ -73,6 +73,9 @@ func (o *options) check(ctx context.Context, s kit.Streams, args []string) error
 	if err != nil {
 		return err
 	}
+	if d, _ := catalog.Describe(o.sampler.Name); d.Kind == samplers.ByOrder && o.form() == likelihood.Subsets && !o.all.Given("estimator") {
+		o.exact = true // at any length
+	}
 	planned := o.form() == likelihood.Plans
 	if o.all.Given("plans") && !planned {
 		return exit.Usagef("--plans: needs --estimator plans")
@@ -94,7 +97,7 @@ func (o *options) checkSampler(ctx context.Context, used bool) error {
 	for _, f := range o.all {
 		switch name := f.Name; {
 		case f.Category != kit.CatSample || name == "profile" || !o.all.Given(name):
-		case name == "seed" && o.exact:
+		case name == "seed" && o.all.Given("exact"):
 			return exit.Usagef("--seed: nothing is drawn with --exact")
 		case name == "guidance" && o.protocol == likelihood.LLaDA:
 		case !used && name != "seed" && name != "batch" && !token(name):

@@ -73,7 +73,7 @@ func (r *scoring) prepare() (err error) {
 		}
 	}
 	r.follow()
-	in := &texts.Reader{Cutting: r.cut, Ctx: r.ctx, Streams: r.streams, Path: r.path, Command: "score", Flags: r.all, Facts: r.facts, Tokenizer: r.words, Check: r.evaluator.Check, Short: r.exact}
+	in := &texts.Reader{Cutting: r.cut, Ctx: r.ctx, Streams: r.streams, Path: r.path, Command: "score", Flags: r.all, Facts: r.facts, Tokenizer: r.words, Check: r.evaluator.Check, Short: r.exact && !r.anyLength(sampler)}
 	if r.survey, err = in.Survey(); err != nil {
 		return err
 	}
@@ -84,6 +84,12 @@ func (r *scoring) prepare() (err error) {
 	r.settings.As, r.settings.Length, r.settings.Stride = in.Kind(), in.Cut.Length, in.Cut.Stride
 	r.fillSettings(r.evaluator.Draw(), sampler)
 	return r.tryPlans(sampler)
+}
+
+// anyLength reports whether the exact law of a sampler takes one row for a window of any length.
+func (r *scoring) anyLength(s *catalog.Sampler) bool {
+	_, ok := s.Law().(samplers.ByCausal)
+	return ok
 }
 
 // fillSettings records the settings in force.
@@ -174,7 +180,7 @@ func (r *scoring) chunkSize() int {
 		switch {
 		case !r.settings.Exact:
 			n = r.config.RowsOf(n)
-		case r.replays():
+		case r.replays() || r.anyLength(r.config.Sampler):
 			n = int(r.config.Sampler.Law().Rows(n, false))
 		default:
 			n = 1 << min(n, subset.MaxFree)
