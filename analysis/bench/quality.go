@@ -20,12 +20,16 @@ const (
 	// PartAudit is the distance of rows from exact ones: with kept keys and values, from full rows;
 	// in groups, from rows of one position a call.
 	PartAudit = "audit"
+	// PartCausal is the distance of a network's causal law from that of samples in blocks, both ways.
+	PartCausal = "causal"
 	// PartEvaluator is the perplexity under another model. It is requested by naming that model.
 	PartEvaluator = "evaluator"
 )
 
 // Parts returns the parts that a list may name.
-func Parts() []string { return []string{PartError, PartCertificate, PartText, PartNELBO, PartAudit} }
+func Parts() []string {
+	return []string{PartError, PartCertificate, PartText, PartNELBO, PartAudit, PartCausal}
+}
 
 // rounding is the distance up to which a value counts as 0.
 const rounding = 1e-12
@@ -44,6 +48,8 @@ type QualitySettings struct {
 	Draws int `json:"draws,omitempty"`
 	// AuditTexts is the number of texts of PartAudit.
 	AuditTexts int `json:"audit_texts,omitempty"`
+	// CausalTexts is the number of texts of each law of PartCausal.
+	CausalTexts int `json:"causal_texts,omitempty"`
 	// Protocol is the evaluator's protocol, nil without an evaluator.
 	Protocol *quality.Protocol `json:"protocol,omitempty"`
 }

@@ -24,7 +24,7 @@ import (
 const defaultSteps = "8,32,128"
 
 // amounts maps the parts of --quality that take a number of samples to their defaults.
-var amounts = map[string]int{bench.PartError: 200, bench.PartCertificate: 64, bench.PartNELBO: 16, bench.PartAudit: 8}
+var amounts = map[string]int{bench.PartError: 200, bench.PartCertificate: 64, bench.PartNELBO: 16, bench.PartAudit: 8, bench.PartCausal: 32}
 
 // formats are the values of --format. text is Markdown.
 var formats = []string{"text", "csv", "json", "jsonl", "tex"}
@@ -82,7 +82,7 @@ func (o *options) flags() kit.Set {
 		kit.Int(&o.warmup, 0, most, kit.Flag{Name: "warmup", Category: kit.CatBench, Usage: "run `N` unmeasured batches first, for each length, batch and number of threads"}),
 		kit.Duration(&o.maxTime, time.Millisecond, kit.Flag{Name: "max-time", Category: kit.CatBench, Default: "none", Usage: "end the whole call within `TIME`, such as 90s or 10m"}),
 		kit.Confidence(&o.confidence, kit.CatBench, "compute intervals of probability `P`"),
-		kit.Text(&o.quality, kit.Flag{Name: "quality", Category: kit.CatQuality, Default: "none", Words: bench.Parts(), Usage: "measure a `LIST` of: error (from 200 texts of first-hitting), certificate (64 of its runs), text, nelbo (16 draws per sample), audit (8 texts); error=N changes a number"}),
+		kit.Text(&o.quality, kit.Flag{Name: "quality", Category: kit.CatQuality, Default: "none", Words: bench.Parts(), Usage: "measure a `LIST` of: error (from 200 texts of first-hitting), certificate (64 of its runs), text, nelbo (16 draws per sample), audit (8 texts), causal (32 texts of each law); error=N changes a number"}),
 		kit.Name(&o.evaluator, "the value is empty", kit.Flag{Name: "evaluator", Category: kit.CatQuality, Usage: "measure generative perplexity under the causal language model in `PATH`, an .onnx file or its folder, or OWNER/NAME[:FILE] of the hub"}),
 		kit.Name(&o.evaluatorTokenizer, "the value is empty", kit.Flag{Name: "evaluator-tokenizer", Category: kit.CatQuality, Default: "the one in the evaluator's folder", Usage: "use the evaluator's tokenizer.json at `PATH`"}),
 		kit.Words(&o.evaluatorProtocol, quality.Protocols(), kit.Flag{Name: "evaluator-protocol", Category: kit.CatQuality, Default: quality.Sliding, Usage: "read texts as `NAME` does: " + strings.Join(quality.Protocols(), ", ")}),
@@ -140,7 +140,7 @@ func (o *options) readParts() error {
 		if given {
 			var err error
 			if n, err = strconv.Atoi(number); err != nil || !counted || n < 2 && part != bench.PartNELBO || n < 1 || n > 1<<20 {
-				return exit.Usagef("--quality %.40s: must be error=N, certificate=N, nelbo=N or audit=N, with N in 2..%d", item, 1<<20)
+				return exit.Usagef("--quality %.40s: must be error=N, certificate=N, nelbo=N, audit=N or causal=N, with N in 2..%d", item, 1<<20)
 			}
 		}
 		o.parts = append(o.parts, part)

@@ -26,7 +26,7 @@ import (
 const nelboSeed = 0x6e656c626f // "nelbo"
 
 // cellParts are the parts measured cell by cell, in this order.
-var cellParts = []string{bench.PartNELBO, bench.PartAudit, bench.PartEvaluator}
+var cellParts = []string{bench.PartNELBO, bench.PartAudit, bench.PartCausal, bench.PartEvaluator}
 
 // qualities holds what --quality asks for.
 type qualities struct {
@@ -59,7 +59,10 @@ func (r *benching) prepareQuality() (err error) {
 	}
 	set := &bench.QualitySettings{Parts: q.parts}
 	r.settings.Quality = set
-	set.Draws, set.CertificateRuns, set.ErrorSamples, set.AuditTexts = r.amounts[bench.PartNELBO], r.amounts[bench.PartCertificate], r.amounts[bench.PartError], r.amounts[bench.PartAudit]
+	set.Draws, set.CertificateRuns, set.ErrorSamples, set.AuditTexts, set.CausalTexts = r.amounts[bench.PartNELBO], r.amounts[bench.PartCertificate], r.amounts[bench.PartError], r.amounts[bench.PartAudit], r.amounts[bench.PartCausal]
+	if q.has(bench.PartCausal) && !r.facts.Causal {
+		return exit.Usagef("--quality causal: needs a network with causal rows beside those of blocks, which this one does not have")
+	}
 	if q.has(bench.PartEvaluator) {
 		if err := r.openEvaluator(); err != nil {
 			return err
@@ -229,6 +232,9 @@ func (r *benching) part(ctx context.Context, c *bench.Cell, part string) (bench.
 		return bench.JudgeQuality(ctx, r.look.judge, c, r.log.Repetitions, r.words.Decode)
 	case bench.PartAudit:
 		return bench.AuditQuality(ctx, c, bench.AuditConfig{Texts: r.settings.Quality.AuditTexts, Seed: r.settings.Seed, Confidence: r.settings.Confidence, KeepBytes: setup.KeepBytes(0)})
+	}
+	if part == bench.PartCausal {
+		return bench.CausalQuality(ctx, c, quality.TwoLaws{Texts: r.settings.Quality.CausalTexts, Seed: r.settings.Seed, Confidence: r.settings.Confidence})
 	}
 	e, err := likelihood.New(c.Model, likelihood.Options{Blocks: true})
 	if err != nil {

@@ -106,6 +106,9 @@ func (r *benching) canvas(length int) ([]int, error) {
 	if err != nil {
 		return nil, r.all.Refuse("bench", err)
 	}
+	if r.facts.Causal && r.prefix == "" {
+		c.Tokens[0] = setup.First(r.words, r.facts)
+	}
 	if r.facts.Shift && r.prefix == "" {
 		return nil, exit.Usagef("bench: the network predicts position l from row l−1: give the first token with --prefix")
 	}
