@@ -104,7 +104,7 @@ func run(ctx context.Context, s kit.Streams, o *options) (err error) {
 		return err // Report this before opening the model. The effects of its noise are checked below.
 	}
 	for _, k := range cases {
-		if (r.planOnly || r.q0 != "") && !k.Bounded() {
+		if (r.planOnly || r.q0 == "chain") && !k.Bounded() {
 			return exit.Usagef("--sampler %s: --plan-only and --q0 chain need a collision bound, and it has none", k.Name)
 		}
 	}
@@ -122,7 +122,7 @@ func run(ctx context.Context, s kit.Streams, o *options) (err error) {
 		return err
 	}
 	r.compare(cases)
-	e, err := likelihood.New(m, likelihood.Options{Batch: o.sampler.Batch})
+	e, err := likelihood.New(m, likelihood.Options{Batch: o.sampler.Batch, Blocks: r.q0 == "causal"})
 	if err != nil {
 		return err
 	}

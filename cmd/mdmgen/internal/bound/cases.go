@@ -14,6 +14,7 @@ import (
 	"mdmgen/model"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
+	"mdmgen/samplers/plan"
 	"mdmgen/samplers/spread"
 )
 
@@ -35,7 +36,7 @@ func (r *bounding) readCases(cond samplers.Spec, m model.Model) ([]bound.Case, e
 		}
 		axes = append(axes, bench.Axis{Key: flag, Values: values, Optional: !r.all.Given(flag)})
 	}
-	names := compared(r.all.Given)
+	names := r.compared()
 	if r.samplers != "" || r.all.Given("sampler") {
 		names = strings.Split(r.samplers, ",")
 	}
@@ -124,6 +125,14 @@ func (r *bounding) calls() map[string]string {
 		}
 	}
 	return out
+}
+
+// compared returns the samplers of the mode where none are named.
+func (o *options) compared() []string {
+	if o.q0 == "causal" {
+		return []string{spread.Spread.Name, plan.ParallelFHS.Name}
+	}
+	return compared(o.all.Given)
 }
 
 // compared returns the samplers a bound compares where none are named:

@@ -73,7 +73,7 @@ func (o *options) flags() kit.Set {
 	cut := o.cut.Flags(strconv.Itoa(texts.ExactLength), strconv.Itoa(defaultWindows))
 	o.all = slices.Concat(kit.Set{
 		kit.Bool(&o.planOnly, kit.Flag{Name: "plan-only", Category: kit.CatEstimate, Usage: "print the collision bounds of samplers, without a network"}),
-		kit.Words(&o.q0, []string{"chain"}, kit.Flag{Name: "q0", Category: kit.CatEstimate, Usage: "take `WHAT` as the data distribution: chain, the network's left-to-right chain"}),
+		kit.Words(&o.q0, []string{"chain", "causal"}, kit.Flag{Name: "q0", Category: kit.CatEstimate, Usage: "take `WHAT` as the data distribution: chain, the network's left-to-right chain; causal, the causal law of a network that has one"}),
 		kit.Int(&o.draws, 1, most, kit.Flag{Name: "draws", Category: kit.CatEstimate, Default: strconv.Itoa(defaultWindows), Usage: "draw `N` samples of each law with --q0"}),
 		kit.Int(&o.plans, 2, most, kit.Flag{Name: "plans", Category: kit.CatEstimate, Default: strconv.Itoa(defaultPlans), Usage: "replace exact values by bounds from `K` plans per window"}),
 		kit.Confidence(&o.confidence, kit.CatEstimate, "compute intervals of probability `P`; verdicts have their own"),
@@ -110,7 +110,11 @@ func (o *options) check(s kit.Streams, args []string) error {
 
 // checkMode returns an error for flags that have no meaning in the mode set by others.
 func (o *options) checkMode() error {
-	if err := cmp.Or(o.checkReference(), o.all.Exclude([][2]string{{"plan-only", "q0"}, {"q0", "plans"}}...)); err != nil {
+	apart := [][2]string{{"plan-only", "q0"}, {"q0", "plans"}}
+	if o.q0 == "causal" {
+		apart = apart[:1]
+	}
+	if err := cmp.Or(o.checkReference(), o.all.Exclude(apart...)); err != nil {
 		return err
 	}
 	mode, without := "", []string{"as", "join", "limit", "stride", "context", "frame", "tail", "tokenizer", "reference", "resume", "shard"}
@@ -119,7 +123,7 @@ func (o *options) checkMode() error {
 		mode = "--plan-only"
 		without = append(without, "draws", "plans", "confidence", "seed", "batch", "runtime", "device", "tf32", "threads", "offline", "model", "fact", "sidecar", "verify-digest")
 	case o.q0 != "":
-		mode = "--q0 chain"
+		mode = "--q0 " + o.q0
 	case o.world():
 		return o.all.Unused("for a world", o.all.Without(append(caseFlags(), "format", "json", "wide", "output", "html", "plots")...).Names()...)
 	default:

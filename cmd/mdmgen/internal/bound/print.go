@@ -72,7 +72,7 @@ func (r *bounding) printing(calls bool) printing {
 		p.Calls = r.calls()
 	}
 	if len(r.cases) > 0 && !r.all.Given("sampler") {
-		p.Notes = []string{"No samplers are named, so these are compared: " + strings.Join(compared(r.all.Given), ", ") + "."}
+		p.Notes = []string{"No samplers are named, so these are compared: " + strings.Join(r.compared(), ", ") + "."}
 	}
 	return p
 }

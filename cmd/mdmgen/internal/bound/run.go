@@ -8,6 +8,7 @@ import (
 	"mdmgen/analysis/bound"
 	"mdmgen/analysis/certificate"
 	"mdmgen/analysis/likelihood"
+	"mdmgen/analysis/quality"
 	"mdmgen/cmd/mdmgen/internal/chunks"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/setup"
@@ -85,6 +86,9 @@ func (r *bounding) network(m model.Model, e *likelihood.Evaluator) (err error) {
 // sampled runs the mode with --q0, which samples a canvas of the network.
 func (r *bounding) sampled(m model.Model, e *likelihood.Evaluator, cfg bound.Config) error {
 	n, f := r.settings.Length, m.Facts()
+	if r.q0 == "causal" {
+		return r.causal(m, e, cfg)
+	}
 	if f.FixedLength && r.cut.Length == 0 {
 		n = f.Length
 	}
@@ -113,6 +117,35 @@ func (r *bounding) sampled(m model.Model, e *likelihood.Evaluator, cfg bound.Con
 	return r.work(kit.NewProvenance(m, nil), func() (bound.Report, error) {
 		defer bar.Clear()
 		return bound.Chain(r.ctx, m, e, target, cfg)
+	})
+}
+
+// causal runs the mode with --q0 causal, which compares the two laws of a network.
+func (r *bounding) causal(m model.Model, e *likelihood.Evaluator, cfg bound.Config) error {
+	n, f := r.settings.Length, m.Facts()
+	if f.FixedLength {
+		n = f.Length
+	}
+	if !f.Causal {
+		return exit.Usagef("--q0 causal: needs a network with causal rows beside those of blocks, which this one does not have")
+	}
+	if err := texts.CheckLength(n, f); err != nil {
+		return err
+	}
+	for _, k := range r.cases {
+		if err := quality.Causally(e, k.Sampler, n-1); err != nil {
+			return r.all.Refuse("bound", err)
+		}
+	}
+	target := likelihood.Target{IDs: slices.Repeat([]int{setup.First(nil, f)}, n), Free: likelihood.InOrder(n)[1:]}
+	cfg.Draws, cfg.Plans, r.free = cmp.Or(r.draws, defaultWindows), cmp.Or(r.plans, defaultPlans), n-1
+	r.settings.Length, r.settings.Draws, r.settings.Plans = n, cfg.Draws, cfg.Plans
+	r.sampler.ShowSeed(r.streams, cfg.Seed)
+	bar := kit.NewBar(r.streams, len(cfg.Cases), "working out", "samplers")
+	cfg.Done = bar.Add
+	return r.work(kit.NewProvenance(m, nil), func() (bound.Report, error) {
+		defer bar.Clear()
+		return bound.Causal(r.ctx, e, target, cfg)
 	})
 }
 
