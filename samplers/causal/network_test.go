@@ -18,6 +18,7 @@ import (
 	"mdmgen/model/ort"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
+	"mdmgen/samplers/causal"
 	"mdmgen/samplers/draw"
 )
 
@@ -157,5 +158,17 @@ func TestNetworkIDs(t *testing.T) {
 	t.Logf("%d of %d tokens differ", differ, tokens)
 	if 10000*differ > tokens {
 		t.Errorf("%d of %d tokens of speculate differ from those of causal", differ, tokens)
+	}
+}
+
+// TestCosts checks that the calls of all windows are timed.
+func TestCosts(t *testing.T) {
+	t.Parallel()
+	m := open(t, "nemotron-plain", 1)
+	if got := reftest.Must(causal.Costs(t.Context(), m, m.Facts().Length))(t); len(got) != 3 || slices.Min(got) <= 0 {
+		t.Errorf("windows of 1, 2 and 4 cost %v", got)
+	}
+	if got := reftest.Must(causal.Costs(t.Context(), m, 7))(t); got != nil {
+		t.Errorf("too short a network costs %v", got)
 	}
 }

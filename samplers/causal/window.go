@@ -12,8 +12,8 @@ type Options struct {
 	// Window is the length of a block that drafts tokens, its first position the last token; 0 lets it
 	// follow what was kept. It changes no token.
 	Window int `json:"window,omitempty"`
-	// Costs are those of calls for the windows 1, 2, 4, … in any unit; nil if a call costs the same
-	// for any, as without kept keys and values.
+	// Costs are those of calls for the windows 1, 2, 4, … in any unit, from [Costs]; nil assumes that 16
+	// more positions cost as much as a call of one.
 	Costs []float64 `json:"-"`
 }
 
@@ -57,7 +57,7 @@ const (
 	patience = 16
 )
 
-func (w windows) begin() pace { return pace{windows: w, right: 1, tried: 1.5, patience: patience} }
+func (w windows) begin() pace { return pace{windows: w, right: 2, tried: 2.5, patience: patience} }
 
 // took records that a call kept right of some drafts, and a token more.
 func (p *pace) took(right, drafts int) {
@@ -81,10 +81,10 @@ func (p *pace) window() int {
 	}
 	best, most := 1, 1.0
 	q := p.right / p.tried
-	for i, n := 1, 2; n <= p.most && (p.costs == nil || i < len(p.costs)); i, n = i+1, 2*n {
-		cost := 2.0
-		if p.costs != nil {
-			cost *= p.costs[i] / p.costs[0]
+	for i, n := 1, 2; n <= p.most; i, n = i+1, 2*n {
+		cost := 2 * (1 + float64(n-1)/16)
+		if i < len(p.costs) {
+			cost = 2 * p.costs[i] / p.costs[0]
 		}
 		tokens := float64(n)
 		if q < 1 {

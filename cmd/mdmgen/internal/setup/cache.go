@@ -22,6 +22,7 @@ import (
 	"mdmgen/model"
 	"mdmgen/samplers/cache"
 	"mdmgen/samplers/catalog"
+	"mdmgen/samplers/causal"
 	"mdmgen/tokenize"
 
 	"github.com/dustin/go-humanize"
@@ -128,9 +129,19 @@ func FindCache(ctx context.Context, s kit.Streams, m model.Model, o catalog.Opti
 	return &f, path, nil
 }
 
-// Fit completes a sampler's options by what is measured on the network: the interactions of spread, and
-// the cache auto on a canvas, unless that is nil.
+// Fit completes a sampler's options by what is measured on the network: the interactions of spread, what
+// calls of the windows of speculate cost, and the cache auto on a canvas, unless that is nil.
 func (s *Sampler) Fit(ctx context.Context, to kit.Streams, m model.Model, o *catalog.Options, canvas []int) error {
+	if d, _ := catalog.Describe(o.Sampler); d.Name == causal.Speculate.Name && o.Window == 0 && o.Costs == nil && !m.Facts().FixedLength {
+		if s.costs[m] == nil {
+			costs, err := causal.Costs(ctx, m, m.Facts().Length)
+			if err != nil {
+				return err
+			}
+			s.costs = map[model.Model][]float64{m: costs}
+		}
+		o.Costs = s.costs[m]
+	}
 	if err := s.Profile.For(ctx, to, m, o); err != nil || canvas == nil || o.Cache != "auto" || m.Spec().BlockSize > 0 {
 		return err // A block-causal network's cache is exact.
 	}
