@@ -102,11 +102,11 @@ type group struct {
 	flags kit.Set
 }
 
-// add puts a flag into the group of its category. A flag that most samplers do not have is in the
+// add puts a flag into the group of its category. A flag that fewer than two of five samplers have is in the
 // group of those that do.
 func (p *page) add(f *kit.Flag) {
 	title := f.Category
-	if users := catalog.Users(f.Name); title == kit.CatSample && len(users) > 0 && 2*len(users) < len(catalog.Names()) {
+	if users := catalog.Users(f.Name); title == kit.CatSample && len(users) > 0 && 5*len(users) < 2*len(catalog.Names()) {
 		title += " by " + strings.Join(users, ", ")
 	}
 	i := slices.IndexFunc(p.groups, func(g group) bool { return g.title == title })
