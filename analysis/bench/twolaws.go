@@ -5,28 +5,25 @@ import (
 
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/quality"
+	"mdmgen/samplers"
 )
 
 // causalPaths is the number of paths in each block that bound −log P of a sampler without exact values.
 const causalPaths = 16
 
 // CausalQuality estimates the distances between the causal law of a network with two laws and the law of a
-// cell in blocks, from texts of each; false for a cell without one, such as one with the causal law.
+// cell in blocks, from texts of each; false for a cell with the causal law itself.
 func CausalQuality(ctx context.Context, c *Cell, cfg quality.TwoLaws) (Quality, bool, error) {
 	e, err := likelihood.New(c.Model, likelihood.Options{Blocks: true, Draw: c.Sampler.Settings().Draw})
-	if err != nil || quality.Causally(e, c.Sampler, c.Free) != nil {
+	if _, same := c.Sampler.Law().(samplers.ByCausal); same || err != nil {
 		return Quality{}, false, err
 	}
 	spec := c.Model.Spec()
 	cfg.Paths = causalPaths
 	got, err := cfg.Measure(ctx, e, likelihood.Target{IDs: c.Canvas, Free: spec.Masked(c.Canvas)}, c.Sampler)
-	if err != nil {
-		return Quality{}, false, err
-	}
-	from := Metric{Name: "kl_from_causal", Unit: "nats/token", Value: got.PerToken(got.Causal, cfg.Confidence)}
-	to := Metric{Name: "kl_to_causal", Unit: "nats/token", Value: got.PerToken(got.Sampler, cfg.Confidence)}
+	from, to := Metric{Name: "kl_from_causal", Unit: "nats/token", Value: got.FromCausal}, Metric{Name: "kl_to_causal", Unit: "nats/token", Value: got.ToCausal}
 	if !got.Exact {
 		from.Name, from.Bound, to.Name, to.Bound = from.Name+"_by_paths", "upper", to.Name+"_by_paths", "lower"
 	}
-	return Quality{Kind: KindQuality, Cell: c.ID, Part: PartCausal, Metrics: []Metric{from, to}}, true, nil
+	return Quality{Kind: KindQuality, Cell: c.ID, Part: PartCausal, Metrics: []Metric{from, to}}, err == nil, err
 }

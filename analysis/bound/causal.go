@@ -16,13 +16,13 @@ func Causal(ctx context.Context, e *likelihood.Evaluator, t likelihood.Target, c
 	out := newDraft("causal", cfg.Confidence)
 	plot := report.Plot{Name: "kl", Title: "KL of samplers in blocks from the causal law, one way and the other", X: "N", Y: "nats a token", LogX: true, LogY: true, Bars: report.Intervals(cfg.Confidence, "texts")}
 	for _, c := range cfg.Cases {
-		got, err := quality.TwoLaws{Texts: cfg.Draws, Paths: cfg.Plans, Seed: cfg.Seed}.Measure(ctx, e, t, c.Sampler)
+		got, err := quality.TwoLaws{Texts: cfg.Draws, Paths: cfg.Plans, Seed: cfg.Seed, Confidence: cfg.Confidence}.Measure(ctx, e, t, c.Sampler)
 		if err != nil {
 			return out.finish(), err
 		}
 		line := out.add(report.Line{
 			Name: "kl_causal " + c.String(), About: c.String(), Statement: "KL(q0‖P_N) beside KL(P_N‖q0), q0 the network's causal law", Unit: "nats/token",
-			Left: of(got.PerToken(got.Causal, cfg.Confidence)), Right: of(got.PerToken(got.Sampler, cfg.Confidence)), Gap: unknown(),
+			Left: of(got.FromCausal), Right: of(got.ToCausal), Gap: unknown(),
 		})
 		plot.Add(c.Name, "", report.At(float64(c.N), line.Left.Estimate))
 		plot.Add(c.Name+", from its texts", "", report.At(float64(c.N), line.Right.Estimate))

@@ -1,9 +1,10 @@
 package likelihood
 
 import (
-	"cmp"
 	"context"
 	"math"
+
+	"gonum.org/v1/gonum/floats"
 
 	"mdmgen/internal/fault"
 	"mdmgen/samplers"
@@ -38,35 +39,40 @@ func (e *Evaluator) causal(ctx context.Context, ts []Target, law samplers.ByCaus
 	return out, nil
 }
 
-// Bounds returns an error if [Evaluator.BlockBound] does not apply to a sampler.
-func (e *Evaluator) Bounds(s *catalog.Sampler) error {
-	if inner, _ := e.insideBlocks(s); inner == nil {
-		return fault.Errorf("likelihood", "%s has no plans inside blocks", s)
+// Costs returns −log P of texts under a sampler, in nats: exact if paths is 0, else upper bounds in
+// expectation by plans inside the blocks of a network that fills blocks: the sum over blocks of −log of the
+// mean probability of that many paths, drawn by seed.
+func (e *Evaluator) Costs(ctx context.Context, ts []Target, s *catalog.Sampler, paths int, seed uint64) ([]float64, error) {
+	out := make([]float64, len(ts))
+	if paths == 0 {
+		values, err := e.Values(ctx, ts, s)
+		for i, v := range values {
+			out[i] = v.Sampler.NegLog
+		}
+		return out, err
 	}
-	return nil
-}
-
-// BlockBound returns an upper bound in expectation on −log P of a text, in nats, under a sampler with plans
-// inside blocks: the sum over blocks of −log of the mean probability of k paths, drawn with stream.
-func (e *Evaluator) BlockBound(ctx context.Context, t Target, s *catalog.Sampler, k int, stream *draw.Stream) (nats float64, err error) {
 	inner, size := e.insideBlocks(s)
-	if err := cmp.Or(e.Bounds(s), e.Check(t)); err != nil {
-		return 0, err
+	if inner == nil {
+		return nil, fault.Errorf("likelihood", "%s has no plans inside blocks", s)
 	}
-	alone, parts := e.parts(&t, size)
-	for i, part := range append(alone, parts...) {
-		paths := k
-		if i < len(alone) {
-			paths = 1
+	for i, t := range ts {
+		if err := e.Check(t); err != nil {
+			return nil, err
 		}
-		costs, err := e.PathCosts(ctx, &part, inner, paths, stream)
-		if err != nil {
-			return 0, err
+		alone, parts := e.parts(&t, size)
+		stream := draw.NewStream(seed, uint64(i))
+		for k, part := range append(alone, parts...) {
+			n := paths
+			if k < len(alone) {
+				n = 1
+			}
+			logs, err := e.PathCosts(ctx, &part, inner, n, stream)
+			if err != nil {
+				return nil, err
+			}
+			floats.Scale(-1, logs)
+			out[i] += math.Log(float64(n)) - subset.LogSum(logs)
 		}
-		for j := range costs {
-			costs[j] = -costs[j]
-		}
-		nats += math.Log(float64(paths)) - subset.LogSum(costs)
 	}
-	return nats, nil
+	return out, nil
 }

@@ -10,7 +10,6 @@ import (
 	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
-	"mdmgen/samplers/draw"
 )
 
 // eachText calls do with all texts of d tokens below v that begin with first.
@@ -101,8 +100,8 @@ func TestTwoLawsBounds(t *testing.T) {
 	}
 	two := lawstest.NewFor(t, catalog.Options{Sampler: "parallel-fhs", Steps: 2}, w.Spec())
 	want, bound := reftest.Must(e.Values(t.Context(), []likelihood.Target{text}, two))(t)[0].Sampler.NegLog, 0.0
-	few := reftest.Must(e.BlockBound(t.Context(), text, two, 1, draw.NewStream(1, 1)))(t)
-	if bound = reftest.Must(e.BlockBound(t.Context(), text, two, 5000, draw.NewStream(1, 2)))(t); math.Abs(bound-want) > 0.02 || few == bound {
+	few := reftest.Must(e.Costs(t.Context(), []likelihood.Target{text}, two, 1, 1))(t)[0]
+	if bound = reftest.Must(e.Costs(t.Context(), []likelihood.Target{text}, two, 5000, 2))(t)[0]; math.Abs(bound-want) > 0.02 || few == bound {
 		t.Errorf("bounds by plans are %v, by one %v, want %v", bound, few, want)
 	}
 	reftest.Fails(t, e.Check(likelihood.Target{IDs: text.IDs, Free: []int{0, 1}}), "position 0")

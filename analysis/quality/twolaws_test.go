@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/quality"
 	"mdmgen/internal/lawstest"
@@ -35,15 +36,12 @@ func TestTwoLawsCover(t *testing.T) {
 		}
 		covered := [2]int{}
 		for seed := range *seeds {
-			got := reftest.Must(quality.TwoLaws{Texts: 64, Seed: uint64(seed)}.Measure(t.Context(), e, text, s))(t)
-			if !got.Exact || got.Tokens != 3 {
-				t.Fatalf("%s: exact is %t for %d tokens", o.Sampler, got.Exact, got.Tokens)
+			got := reftest.Must(quality.TwoLaws{Texts: 64, Seed: uint64(seed), Confidence: 0.95}.Measure(t.Context(), e, text, s))(t)
+			if !got.Exact {
+				t.Fatalf("%s is not exact", o.Sampler)
 			}
-			for k, c := range []struct {
-				terms []float64
-				want  float64
-			}{{got.Causal, forward}, {got.Sampler, reverse}} {
-				if x := got.PerToken(c.terms, 0.95); x.Lo <= c.want/3 && c.want/3 <= x.Hi {
+			for k, x := range []estimate.Estimate{got.FromCausal, got.ToCausal} {
+				if want := []float64{forward, reverse}[k] / 3; x.Lo <= want && want <= x.Hi {
 					covered[k]++
 				}
 			}
@@ -69,12 +67,8 @@ func TestTwoLawsRefused(t *testing.T) {
 	t.Parallel()
 	w := lawstest.NewCausal(t, 9, 3, 2, 2, 0.6)
 	e := reftest.Must(likelihood.New(w, likelihood.Options{Blocks: true}))(t)
-	for name, want := range map[string]string{"speculate": "causal law itself", "remdm": "no plans inside blocks", "fhs": ""} {
-		err := quality.Causally(e, lawstest.NewFor(t, catalog.Options{Sampler: name}, w.Spec()), 2)
-		if want == "" {
-			reftest.OK(t, err)
-			continue
-		}
-		reftest.FailsInLine(t, err, want)
+	for name, want := range map[string]string{"speculate": "causal law itself", "remdm": "no plans inside blocks"} {
+		s := lawstest.NewFor(t, catalog.Options{Sampler: name}, w.Spec())
+		reftest.FailsInLine(t, reftest.Err(quality.TwoLaws{Texts: 2}.Measure(t.Context(), e, likelihood.Target{IDs: make([]int, 3), Free: []int{1, 2}}, s)), want)
 	}
 }

@@ -29,42 +29,39 @@ var Causal = Sampler{samplers.Descriptor{
 	Cost:   "d network calls for d free positions, of one position each with kept keys and values.",
 	Source: "The causal law of Nemotron-Labs-Diffusion.",
 }, func(_ *Options, stop *int, b samplers.Build) (samplers.Kernel, error) {
-	return newKernel(fixed(1), stop, b)
+	return newKernel(&Options{Window: 1}, stop, b)
 }}
 
 // kernel is that of both samplers, whose ids are the same.
 type kernel struct {
-	windows windows
-	stop    *int
+	begin pace
+	stop  *int
 }
 
-func newKernel(w windows, stop *int, b samplers.Build) (samplers.Kernel, error) {
+func newKernel(o *Options, stop *int, b samplers.Build) (samplers.Kernel, error) {
 	if b.Spec.Columns > 0 && !b.Spec.Causal {
 		return nil, fault.Errorf("samplers", "the sampler needs a network with causal rows beside those of blocks, which this one does not have")
 	}
-	return &kernel{w, stop}, nil
+	return &kernel{newPace(o, b.Spec), stop}, nil
 }
 
 func (k *kernel) Fill(c *samplers.Canvas, d *draw.Numbers, free []int) (samplers.Decoder, error) {
 	if len(free) > 0 && free[0] == 0 {
 		return nil, errors.New("position 0 is free: causal rows predict the token after them, so give the first token")
 	}
-	return &decoder{kernel: k, canvas: c, draws: d, free: free, pace: k.windows.begin()}, nil
+	return &decoder{kernel: k, canvas: c, draws: d, free: free, pace: k.begin}, nil
 }
 
 func (k *kernel) Law() samplers.Law                { return samplers.ByCausal{Stop: k.stop} }
 func (k *kernel) Head(draw.Settings) samplers.Head { return samplers.HeadBest }
 
 func (k *kernel) MostCalls(_ samplers.Spec, d, _ int) int {
-	if k.windows.most == 1 {
-		return d
-	}
-	return 2 * d
+	return min(k.begin.most, 2) * d
 }
 
 // ExpectedCalls returns d if nothing is drafted or can end the sequence.
 func (k *kernel) ExpectedCalls(d int) (calls, finish float64, err error) {
-	if k.windows.most > 1 || k.stop != nil {
+	if k.begin.most > 1 || k.stop != nil {
 		return math.NaN(), 0, nil
 	}
 	return float64(d), 0, nil

@@ -14,7 +14,7 @@ var Speculate = Sampler{samplers.Descriptor{
 	Source: "Linear self-speculation of Nemotron-Labs-Diffusion; noise: Wiggers and Hoogeboom, ICML 2020.",
 	Flags:  []string{"window"},
 }, func(o *Options, stop *int, b samplers.Build) (samplers.Kernel, error) {
-	return newKernel(o.windows(b.Spec), stop, b)
+	return newKernel(o, stop, b)
 }}
 
 // draft makes a request about a block, after the first token was drawn. It returns false if a window of

@@ -12,9 +12,8 @@ type Options struct {
 	// Window is the length of a block that drafts tokens, its first position the last token; 0 lets it
 	// follow what was kept. It changes no token.
 	Window int `json:"window,omitempty"`
-	// Costs are those of calls for the windows 1, 2, 4, … in any unit, from [Costs]; nil assumes that 16
-	// more positions cost as much as a call of one.
-	Costs []float64 `json:"-"`
+	// RowCost is what each further row of a call costs, for a call of one row: see [RowCost]. 0 is 1/16.
+	RowCost float64 `json:"-"`
 }
 
 // List returns the options, bound to the fields of o.
@@ -22,30 +21,16 @@ func (o *Options) List() []samplers.Option {
 	return []samplers.Option{{Field: &o.Window, Name: "window", Default: "by itself", Help: "draft tokens of blocks of `N` positions; by itself, it follows what is kept", Flag: true, Least: 1, Most: math.MaxInt32, Whole: true, Calls: true}}
 }
 
-// defaultWindow is the greatest window that is chosen by itself for a network without a block size, the
-// published models' block.
-const defaultWindow = 32
+// most returns the greatest window that is chosen by itself: the block of the network's training, or that
+// of the published ones.
+func most(c samplers.Spec) int { return cmp.Or(c.BlockSize, 32) }
 
-func (o *Options) windows(c samplers.Spec) windows {
-	if o.Window > 0 {
-		return fixed(o.Window)
-	}
-	return windows{most: cmp.Or(c.BlockSize, defaultWindow), costs: o.Costs}
-}
-
-// windows says how windows are chosen: least if it is above 0, else the best up to most.
-type windows struct {
-	least, most int
-	costs       []float64
-}
-
-func fixed(n int) windows { return windows{least: n, most: n} }
-
-// pace chooses the windows of a sequence.
+// pace chooses the windows of a sequence: least if it is above 0, else the best up to most.
 type pace struct {
-	windows
+	least, most int
+	cost        float64
 	// right is the number of right drafts of tried, both decaying. idle counts the tokens drawn without a
-	// draft since the last, after patience of which another is tried.
+	// draft since the last; after patience of them another is tried.
 	right, tried   float64
 	idle, patience int
 }
@@ -57,7 +42,9 @@ const (
 	patience = 16
 )
 
-func (w windows) begin() pace { return pace{windows: w, right: 2, tried: 2.5, patience: patience} }
+func newPace(o *Options, c samplers.Spec) pace {
+	return pace{least: o.Window, most: cmp.Or(o.Window, most(c)), cost: cmp.Or(o.RowCost, 1./16), right: 2, tried: 2.5, patience: patience}
+}
 
 // took records that a call kept right of some drafts, and a token more.
 func (p *pace) took(right, drafts int) {
@@ -66,9 +53,7 @@ func (p *pace) took(right, drafts int) {
 		return
 	}
 	p.right, p.tried = decay*p.right+float64(right), decay*p.tried+float64(min(right+1, drafts))
-	if p.idle = 0; right == 0 {
-		p.patience *= 2
-	} else {
+	if p.idle, p.patience = 0, 2*p.patience; right > 0 {
 		p.patience = patience
 	}
 }
@@ -80,22 +65,17 @@ func (p *pace) window() int {
 		return p.least
 	}
 	best, most := 1, 1.0
-	q := p.right / p.tried
-	for i, n := 1, 2; n <= p.most; i, n = i+1, 2*n {
-		cost := 2 * (1 + float64(n-1)/16)
-		if i < len(p.costs) {
-			cost = 2 * p.costs[i] / p.costs[0]
+	if p.idle >= p.patience {
+		best = min(2, p.most)
+	}
+	for n := 2; n <= p.most; n *= 2 {
+		tokens, q := 1.0, p.right/p.tried
+		for i := 1; i < n; i++ {
+			tokens += math.Pow(q, float64(i))
 		}
-		tokens := float64(n)
-		if q < 1 {
-			tokens = (1 - math.Pow(q, float64(n))) / (1 - q)
-		}
-		if gain := tokens / cost; gain > most {
+		if gain := tokens / (2 + 2*p.cost*float64(n-1)); gain > most {
 			best, most = n, gain
 		}
-	}
-	if best == 1 && p.idle >= p.patience {
-		return min(2, p.most)
 	}
 	return best
 }

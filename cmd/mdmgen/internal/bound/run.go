@@ -8,7 +8,6 @@ import (
 	"mdmgen/analysis/bound"
 	"mdmgen/analysis/certificate"
 	"mdmgen/analysis/likelihood"
-	"mdmgen/analysis/quality"
 	"mdmgen/cmd/mdmgen/internal/chunks"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/setup"
@@ -86,11 +85,11 @@ func (r *bounding) network(m model.Model, e *likelihood.Evaluator) (err error) {
 // sampled runs the mode with --q0, which samples a canvas of the network.
 func (r *bounding) sampled(m model.Model, e *likelihood.Evaluator, cfg bound.Config) error {
 	n, f := r.settings.Length, m.Facts()
-	if r.q0 == "causal" {
-		return r.causal(m, e, cfg)
-	}
 	if f.FixedLength && r.cut.Length == 0 {
 		n = f.Length
+	}
+	if r.q0 == "causal" {
+		return r.causal(m, e, cfg, n)
 	}
 	if err := texts.CheckLength(n+len(f.Frame), f); err != nil {
 		return err
@@ -121,21 +120,13 @@ func (r *bounding) sampled(m model.Model, e *likelihood.Evaluator, cfg bound.Con
 }
 
 // causal runs the mode with --q0 causal, which compares the two laws of a network.
-func (r *bounding) causal(m model.Model, e *likelihood.Evaluator, cfg bound.Config) error {
-	n, f := r.settings.Length, m.Facts()
-	if f.FixedLength {
-		n = f.Length
-	}
+func (r *bounding) causal(m model.Model, e *likelihood.Evaluator, cfg bound.Config, n int) error {
+	f := m.Facts()
 	if !f.Causal {
 		return exit.Usagef("--q0 causal: needs a network with causal rows beside those of blocks, which this one does not have")
 	}
 	if err := texts.CheckLength(n, f); err != nil {
 		return err
-	}
-	for _, k := range r.cases {
-		if err := quality.Causally(e, k.Sampler, n-1); err != nil {
-			return r.all.Refuse("bound", err)
-		}
 	}
 	target := likelihood.Target{IDs: slices.Repeat([]int{setup.First(nil, f)}, n), Free: likelihood.InOrder(n)[1:]}
 	cfg.Draws, cfg.Plans, r.free = cmp.Or(r.draws, defaultWindows), cmp.Or(r.plans, defaultPlans), n-1

@@ -43,12 +43,11 @@ func CacheMemoryFlag(p *uint64) *kit.Flag {
 
 // First returns the token that texts begin with where nobody gives one: the tokenizer's, else the first.
 func First(t *tokenize.Tokenizer, f model.Facts) int {
-	if t != nil {
-		if begin, _, err := t.Frame(); err == nil && begin >= 0 {
-			return begin
-		}
-	}
 	first := 0
+	if t != nil {
+		begin, _, _ := t.Frame()
+		first = max(begin, 0)
+	}
 	for slices.Contains(f.Excluded(), first) {
 		first++
 	}
@@ -130,18 +129,15 @@ func FindCache(ctx context.Context, s kit.Streams, m model.Model, o catalog.Opti
 }
 
 // Fit completes a sampler's options by what is measured on the network: the interactions of spread, what
-// calls of the windows of speculate cost, and the cache auto on a canvas, unless that is nil.
+// rows cost speculate, and the cache auto on a canvas, unless that is nil.
 func (s *Sampler) Fit(ctx context.Context, to kit.Streams, m model.Model, o *catalog.Options, canvas []int) error {
-	if d, _ := catalog.Describe(o.Sampler); d.Name == causal.Speculate.Name && o.Window == 0 && o.Costs == nil && !m.Facts().FixedLength {
-		if s.costs[m] == nil {
-			costs, err := causal.Costs(ctx, m, m.Facts().Length)
-			if err != nil {
-				return err
-			}
-			s.costs = map[model.Model][]float64{m: costs}
+	if o.Sampler == causal.Speculate.Name && o.Window == 0 && !m.Facts().FixedLength && s.rowCost == 0 {
+		var err error
+		if s.rowCost, err = causal.RowCost(ctx, m, m.Facts().Length); err != nil {
+			return err
 		}
-		o.Costs = s.costs[m]
 	}
+	o.RowCost = s.rowCost
 	if err := s.Profile.For(ctx, to, m, o); err != nil || canvas == nil || o.Cache != "auto" || m.Spec().BlockSize > 0 {
 		return err // A block-causal network's cache is exact.
 	}

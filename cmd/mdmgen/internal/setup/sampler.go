@@ -35,8 +35,8 @@ type Sampler struct {
 	Answers bool
 	// said is the last notice of Fit about a cache.
 	said string
-	// costs are those of a network's calls by the windows of speculate.
-	costs map[model.Model][]float64
+	// rowCost is what a further row costs speculate on the network.
+	rowCost float64
 }
 
 // Flags returns the flags that choose the sampler.
