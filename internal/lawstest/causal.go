@@ -1,14 +1,19 @@
 package lawstest
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"mdmgen/analysis/laws"
 	"mdmgen/internal/reftest"
 	"mdmgen/model/world"
+	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 )
 
 // Causal is a world with two laws of random tables. After[l−1] holds the causal rows of position l, one
@@ -86,4 +91,68 @@ func (w Causal) Log(ids []int, free []int) (sum float64) {
 		sum += math.Log(w.After[l-1][text][ids[l]])
 	}
 	return sum
+}
+
+// keptIDs holds, for each position, the id whose causal row is kept, −1 for none. A table has no keys and
+// values; this knows when a network's would be stale.
+type keptIDs []int
+
+// Clone implements [samplers.Kept].
+func (k keptIDs) Clone() samplers.Kept { return slices.Clone(k) }
+
+// Keep implements [samplers.Keeper].
+func (w Causal) Keep(length int) samplers.Kept { return keptIDs(slices.Repeat([]int{-1}, length)) }
+
+// KeptBytes returns a byte a position.
+func (w Causal) KeptBytes(length int) int64 { return int64(length) }
+
+// Logits implements [samplers.Network].
+func (w Causal) Logits(ctx context.Context, c samplers.Call) ([]float32, error) {
+	out, err := w.Rows(ctx, c)
+	return out.Float32(), err
+}
+
+// Rows returns the world's, or an error if a network's would depend on stale kept rows.
+func (w Causal) Rows(ctx context.Context, c samplers.Call) (draw.Row, error) {
+	n, each := c.Length(), len(c.Compute)/len(c.Counts)
+	for r := range c.Kept {
+		ids, block := c.IDs[r*n:(r+1)*n], c.Blocks[r]
+		k, computed := c.Kept[r].(keptIDs), c.Compute[r*each:(r+1)*each]
+		for l := range k {
+			if _, ok := slices.BinarySearch(computed, int64(l)); c.Noisy || each > 0 && !ok {
+				continue
+			}
+			if k[l] = -1; l < block.From {
+				k[l] = int(ids[l])
+			}
+		}
+		for l := range block.From {
+			if k[l] != int(ids[l]) {
+				return draw.Row{}, fmt.Errorf("the row of position %d is used as kept, but was not computed for its token", l)
+			}
+		}
+	}
+	if !c.Noisy {
+		return w.World.Rows(ctx, c)
+	}
+	// Each row of a noisy copy is that of its block behind the kept text.
+	out, at := draw.Double(nil), 0
+	for r, count := range c.Counts {
+		first := c.Blocks[r]
+		for _, l := range c.Positions[at : at+count] {
+			size := first.To - first.From
+			from := first.From + (int(l)-first.From)/size*size
+			one := samplers.Call{IDs: slices.Clone(c.IDs[r*n : (r+1)*n]), Positions: []int64{l}, Counts: []int{1}, Blocks: []samplers.Span{{From: from, To: min(from+size, n)}}}
+			for k, id := range c.Kept[r].(keptIDs)[:from] {
+				one.IDs[k] = int64(id)
+			}
+			row, err := w.World.Rows(ctx, one)
+			if err != nil {
+				return row, err
+			}
+			out = out.Append(row)
+		}
+		at += count
+	}
+	return out, nil
 }

@@ -2,7 +2,6 @@ package world
 
 import (
 	"encoding/json"
-	"fmt"
 	"math"
 	"slices"
 
@@ -36,71 +35,30 @@ func (p *parser) causal(w *World) {
 	}
 }
 
-// kept holds, for each position, the id whose causal row is kept, −1 for none. A table has no keys and
-// values, but knows when a network's would be stale.
-type kept []int
+// kept is what a world keeps: nothing, since its tables have all rows.
+type kept struct{}
 
-func (k kept) Clone() samplers.Kept { return slices.Clone(k) }
+func (k kept) Clone() samplers.Kept { return k }
 
-// Keep implements [samplers.Keeper].
-func (w *World) Keep(length int) samplers.Kept { return kept(slices.Repeat([]int{-1}, length)) }
+// Keep implements [samplers.Keeper], so that samplers that always keep rows need not know of worlds.
+func (w *World) Keep(int) samplers.Kept { return kept{} }
 
-// KeptBytes returns 8 bytes a position, or 0 for a world without causal rows.
-func (w *World) KeptBytes(length int) int64 {
-	if !w.facts.Causal {
-		return 0
-	}
-	return int64(8 * length)
-}
+// KeptBytes returns 1, or 0 for a world without causal rows.
+func (w *World) KeptBytes(int) int64 { return min(int64(len(w.causal)), 1) }
 
-// twoLaws writes to out the rows of canvas r of a call, which holds ids, at input positions. It returns an
-// error if they depend on kept rows that are stale.
-func (w *World) twoLaws(c samplers.Call, r int, ids []int, positions []int64, out []float64) error {
-	block := c.Blocks[r]
-	size := block.To - block.From
-	if len(c.Kept) > 0 {
-		if err := c.Kept[r].(kept).use(c, r, ids); err != nil {
-			return err
-		}
+// twoLaws writes to out the rows of canvas ids at input positions in a call about a block.
+func (w *World) twoLaws(ids []int, block samplers.Span, positions []int64, out []float64) {
+	for l := block.To; l < w.d; l++ {
+		ids[l] = w.v
 	}
 	for i, l := range positions {
 		row := out[i*w.v : (i+1)*w.v]
-		if size == 0 {
+		if block.From == block.To {
 			copy(row, w.after(ids[:l+1]))
-			continue
-		}
-		from, seen := block.From, slices.Clone(ids)
-		if c.Noisy {
-			from += (int(l) - from) / size * size
-			copy(seen, c.Kept[r].(kept)[:from])
-		}
-		for k := min(from+size, w.d); k < w.d; k++ {
-			seen[k] = w.v
-		}
-		copy(row, w.log0[(w.State(seen)*w.d+int(l))*w.v:])
-	}
-	return nil
-}
-
-// use keeps the causal rows that canvas r of a call computes, which holds ids, and checks the others before
-// its block.
-func (k kept) use(c samplers.Call, r int, ids []int) error {
-	block := c.Blocks[r]
-	computed := c.Compute[r*len(c.Compute)/len(c.Counts) : (r+1)*len(c.Compute)/len(c.Counts)]
-	for l := range ids {
-		if _, ok := slices.BinarySearch(computed, int64(l)); c.Noisy || c.Compute != nil && !ok {
-			continue
-		}
-		if k[l] = -1; l < block.From {
-			k[l] = ids[l]
+		} else {
+			copy(row, w.log0[(w.State(ids)*w.d+int(l))*w.v:])
 		}
 	}
-	for l, id := range ids[:block.From] {
-		if k[l] != id {
-			return fmt.Errorf("world: the row of position %d is used as kept, but was not computed for its token", l)
-		}
-	}
-	return nil
 }
 
 // after returns the logarithm of the causal row that follows a text of at most d−1 tokens, all −Inf if one

@@ -56,19 +56,3 @@ func TestCausalErrors(t *testing.T) {
 		t.Error("a world of the first layout has a second law")
 	}
 }
-
-// TestKept checks that a call may leave out the causal rows that earlier calls computed, and no others: not
-// those of a block, nor of other tokens.
-func TestKept(t *testing.T) {
-	t.Parallel()
-	w := lawstest.NewCausal(t, 1, 4, 2, 2, 0.5)
-	kept := []samplers.Kept{w.Keep(4)}
-	ask := func(ids []int64, block samplers.Span, row int64, compute ...int64) error {
-		return reftest.Err(w.Rows(t.Context(), samplers.Call{IDs: ids, Positions: []int64{row}, Counts: []int{1}, Kept: kept, Compute: compute, Blocks: []samplers.Span{block}}))
-	}
-	reftest.OK(t, ask([]int64{1, 2, 2, 2}, samplers.Span{From: 1, To: 3}, 1, 0, 1, 2))
-	reftest.Fails(t, ask([]int64{1, 0, 2, 2}, samplers.Span{From: 2, To: 2}, 1, 0), "position 1", "a row of a block was used as causal")
-	reftest.OK(t, ask([]int64{1, 0, 2, 2}, samplers.Span{From: 2, To: 2}, 1, 1))
-	reftest.OK(t, ask([]int64{1, 0, 2, 2}, samplers.Span{From: 2, To: 4}, 2, 2, 3))
-	reftest.Fails(t, ask([]int64{0, 0, 2, 2}, samplers.Span{From: 2, To: 4}, 2, 2, 3), "position 0", "a row of another token was used")
-}

@@ -15,6 +15,7 @@ package world
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -176,6 +177,9 @@ func (w *World) Rows(ctx context.Context, c samplers.Call) (draw.Row, error) {
 	if (c.Blocks != nil) != w.facts.Causal || c.Blocks != nil && len(c.Blocks) != len(c.Counts) {
 		return draw.Row{}, fmt.Errorf("world: %d blocks for %d rows: need one a row if and only if the world is causal", len(c.Blocks), len(c.Counts))
 	}
+	if c.Noisy {
+		return draw.Row{}, errors.New("world: noisy copies need keys and values, which a table does not keep: compute exact values")
+	}
 	w.out = slices.Grow(w.out[:0], len(c.Positions)*w.v)[:len(c.Positions)*w.v]
 	at, ids := 0, make([]int, w.d)
 	for r, k := range c.Counts {
@@ -183,9 +187,7 @@ func (w *World) Rows(ctx context.Context, c samplers.Call) (draw.Row, error) {
 			ids[l] = int(c.IDs[r*w.d+l])
 		}
 		if w.facts.Causal {
-			if err := w.twoLaws(c, r, ids, c.Positions[at:at+k], w.out[at*w.v:]); err != nil {
-				return draw.Row{}, err
-			}
+			w.twoLaws(ids, c.Blocks[r], c.Positions[at:at+k], w.out[at*w.v:])
 			at += k
 			continue
 		}

@@ -5,7 +5,6 @@ package causal
 import (
 	"errors"
 	"fmt"
-	"math"
 
 	"mdmgen/internal/fault"
 	"mdmgen/samplers"
@@ -57,14 +56,6 @@ func (k *kernel) Head(draw.Settings) samplers.Head { return samplers.HeadBest }
 
 func (k *kernel) MostCalls(_ samplers.Spec, d, _ int) int {
 	return min(k.begin.most, 2) * d
-}
-
-// ExpectedCalls returns d if nothing is drafted or can end the sequence.
-func (k *kernel) ExpectedCalls(d int) (calls, finish float64, err error) {
-	if k.begin.most > 1 || k.stop != nil {
-		return math.NaN(), 0, nil
-	}
-	return float64(d), 0, nil
 }
 
 // decoder is that of a sequence. Without drafts its call is about the first of free; with drafts, which a
