@@ -36,5 +36,5 @@ func RowCost(ctx context.Context, net samplers.Network, length int) (cost float6
 	}
 	fastest(0, n)
 	one := fastest(n, n+1)
-	return max(fastest(n, 2*n)/one-1, math.SmallestNonzeroFloat64) / float64(n-1), err
+	return max(fastest(n, 2*n)/one-1, 1e-6) / float64(n-1), err
 }

@@ -66,8 +66,10 @@ func TestReplays(t *testing.T) {
 	w := reftest.Must(world.Open(reftest.Law(t, "markov4-sharp")))(t)
 	mask := w.Facts().MaskID
 	options := []catalog.Options{{Sampler: "remdm", Steps: 60, RemaskOptions: remask.Options{Remask: "cap", Eta: 0.3}}, {Sampler: "remdm", Steps: 20, RemaskOptions: remask.Options{Remask: "loop"}}}
-	for _, name := range catalog.Names() {
-		options = append(options, catalog.Options{Sampler: name})
+	for _, d := range catalog.Descriptors() {
+		if d.Kind != samplers.ByOrder { // which needs a network with causal rows
+			options = append(options, catalog.Options{Sampler: d.Name})
+		}
 	}
 	for _, o := range options {
 		s := reftest.Must(catalog.New(o, w.Spec()))(t, o.Sampler)
