@@ -133,6 +133,9 @@ func network(c *checkpoint.Checkpoint, o Options, scaled bool) (*builder, facts.
 	// A factor folded into a float16 weight would be rounded with it.
 	b.scaled, b.dtype = scaled && o.Dtype != Float16, o.Dtype
 	b.half = o.Half && o.Dtype == Float16
+	if c.Config.Hidden >= large4 {
+		b.block4 = tableBlock4
+	}
 	d := &stream{c: c, b: b, keeps: o.Keeps || f.BlockSize > 0}
 	d.net = kinds[c.Config.Network()](d)
 	d.build(f)

@@ -45,6 +45,7 @@ type builder struct {
 	// dtype is the type of matrices. quantised maps the name of rows to their quantised form and
 	// its scales.
 	dtype     Dtype
+	block4    int // 4-bit weights that share a scale
 	quantised map[string][2]string
 	inner     map[string]int // zeros of inner values of MLPs
 	// widened maps float16 matrices to their float32 form, and narrowed maps rows of float32 to
@@ -54,7 +55,7 @@ type builder struct {
 }
 
 func newBuilder() *builder {
-	return &builder{made: map[string]bool{}, named: map[string]bool{}, serial: map[string]int{}, quantised: map[string][2]string{}, inner: map[string]int{}, widened: map[string]string{}, narrowed: map[string]string{}}
+	return &builder{block4: block4, made: map[string]bool{}, named: map[string]bool{}, serial: map[string]int{}, quantised: map[string][2]string{}, inner: map[string]int{}, widened: map[string]string{}, narrowed: map[string]string{}}
 }
 
 // attrs are a node's attributes; they are written in the order given.

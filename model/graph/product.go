@@ -141,15 +141,17 @@ func (b *builder) gelu(op string, in ...string) string {
 	return b.innerOf(b.node(microsoft, op, nil, in...), zero8GELU)
 }
 
-// block4 is the number of 4-bit weights that share a scale: docs/precision.md has the loss of others.
-// tableBlock4 is that of tables, of which the runtime takes no smaller ones.
-const block4, tableBlock4 = 16, 32
+// block4 is the number of 4-bit weights that share a scale: docs/precision.md has the loss of others. In a
+// network with large4 features or more it is tableBlock4: the runtime keeps two numbers for each scale,
+// so blocks of 16 take as much memory as weights of 8 bits. tableBlock4 is also that of tables, of which
+// the runtime takes no smaller ones.
+const block4, tableBlock4, large4 = 16, 32, 2048
 
 // product4 adds x·Wᵀ with 4-bit weights. At accuracy level 4 the runtime quantises each row of x to
 // 8 bits, block by block, and multiplies integers.
 func (b *builder) product4(name, x string, w source) string {
-	a := attrs{{"K", w.cols}, {"N", w.rows}, {"bits", 4}, {"block_size", block4}}
-	return b.node(microsoft, "MatMulNBits", append(a, b.dtype.accuracy()...), x, b.packed(name+".weight.int4", packed4{w, block4, false}), b.packed(name+".weight.scale", scales{w, step4, block4, false}))
+	a := attrs{{"K", w.cols}, {"N", w.rows}, {"bits", 4}, {"block_size", b.block4}}
+	return b.node(microsoft, "MatMulNBits", append(a, b.dtype.accuracy()...), x, b.packed(name+".weight.int4", packed4{w, b.block4, false}), b.packed(name+".weight.scale", scales{w, step4, b.block4, false}))
 }
 
 // joined4 adds a matrix with 4-bit weights, or those of experts, and its scales, in the form of the

@@ -19,8 +19,8 @@ import (
 	"mdmgen/samplers"
 )
 
-// calls measures calls of a few causal rows with 512 positions kept, as speculation makes them, and what
-// part of a call its products of matrices take.
+// calls measures calls of a few rows with 512 positions kept, the causal rows of speculation or those of a
+// block, and what part of a call its products of matrices and its experts take.
 func calls(t *testing.T, dir string) {
 	const past, times, most = 512, 5, 32
 	profile := t.TempDir()
@@ -33,7 +33,10 @@ func calls(t *testing.T, dir string) {
 	}
 	// ask computes rows from..to, of which all but those of the prompt are wanted.
 	ask := func(from, to int) {
-		call.Positions, call.Compute, call.Blocks = nil, nil, []samplers.Span{{From: to, To: to}}
+		call.Positions, call.Compute, call.Blocks = nil, nil, nil
+		if spec := net.Spec(); spec.Causal {
+			call.Blocks = []samplers.Span{{From: to, To: to}}
+		}
 		for l := from; l < to; l++ {
 			call.Compute = append(call.Compute, int64(l))
 		}
@@ -57,12 +60,13 @@ func calls(t *testing.T, dir string) {
 	reftest.OK(t, m.Close())
 	runs := reftest.Must(readRuns(profile))(t)[1:] // without the prompt's
 	for i, n := range sizes {
-		var ratios []float64
+		var ratios, experts []float64
 		for _, r := range runs[i*(times+1)+1 : (i+1)*(times+1)] {
-			ratios = append(ratios, r.all/r.products)
+			ratios, experts = append(ratios, r.all/r.products), append(experts, r.experts/r.all)
 		}
 		slices.Sort(ratios)
-		t.Logf("a call of %d rows: %.3f s of processors, %.3f of the time of its products", n, spent[i].Seconds(), ratios[times/2])
+		slices.Sort(experts)
+		t.Logf("a call of %d rows: %.3f s of processors, %.3f of the time of its products; experts take %.2f of it", n, spent[i].Seconds(), ratios[times/2], experts[times/2])
 	}
 }
 
@@ -73,8 +77,8 @@ func processor(t *testing.T) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// run is the time of a call, in microseconds, and of its products of matrices.
-type run struct{ all, products float64 }
+// run is the time of a call, in microseconds, of its products of matrices, and of the experts among them.
+type run struct{ all, products, experts float64 }
 
 // readRuns returns the calls of the only session whose profile is in a folder.
 func readRuns(folder string) (runs []run, err error) {
@@ -93,13 +97,17 @@ func readRuns(folder string) (runs []run, err error) {
 	if err == nil {
 		err = json.Unmarshal(data, &events)
 	}
-	products := 0.0
+	var sum run
 	for _, e := range events { // A call's own event is behind those of its nodes.
 		switch {
 		case e.Name == "model_run":
-			runs, products = append(runs, run{e.Dur, products}), 0
-		case strings.HasSuffix(e.Name, "_kernel_time") && strings.Contains(e.Args.Operator, "MatMul") && !strings.Contains(e.Args.Operator, "Fused"):
-			products += e.Dur
+			sum.all = e.Dur
+			runs, sum = append(runs, sum), run{}
+		case !strings.HasSuffix(e.Name, "_kernel_time"):
+		case strings.HasSuffix(e.Args.Operator, "MoE"):
+			sum.products, sum.experts = sum.products+e.Dur, sum.experts+e.Dur
+		case strings.Contains(e.Args.Operator, "MatMul") && !strings.Contains(e.Args.Operator, "Fused"):
+			sum.products += e.Dur
 		}
 	}
 	return runs, err

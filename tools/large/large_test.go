@@ -19,7 +19,7 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// configs are LLaDA-8B's, LLaDA2.0-mini's and Nemotron-Labs-Diffusion-3B's, with a variable number of layers.
+// configs are LLaDA-8B's, LLaDA2.0-mini's, LLaDA-MoE-7B-A1B's and Nemotron-Labs-Diffusion-3B's, with a variable number of layers.
 var configs = map[string]string{"llada": `{"architectures":["LLaDAModelLM"],"model_type":"llada","d_model":4096,"n_layers":%d,"n_heads":32,"n_kv_heads":32,
 "mlp_hidden_size":12288,"max_sequence_length":4096,"vocab_size":126464,"embedding_size":126464,"mask_token_id":126336,
 "rope_theta":500000.0,"rms_norm_eps":1e-05,"weight_tying":false,"block_type":"llama","layer_norm_type":"rms",
@@ -28,6 +28,10 @@ var configs = map[string]string{"llada": `{"architectures":["LLaDAModelLM"],"mod
 "num_key_value_heads":4,"head_dim":128,"intermediate_size":5120,"moe_intermediate_size":512,"num_experts":256,"num_experts_per_tok":8,
 "num_shared_experts":1,"n_group":8,"topk_group":4,"first_k_dense_replace":1,"partial_rotary_factor":0.5,"routed_scaling_factor":2.5,
 "max_position_embeddings":4096,"vocab_size":157184,"rope_theta":600000,"mask_token_id":156895,"torch_dtype":"bfloat16"}
+`, "llada-moe": `{"architectures":["LLaDAMoEModelLM"],"model_type":"llada","hidden_size":2048,"num_hidden_layers":%d,"num_attention_heads":16,
+"num_key_value_heads":16,"qk_layernorm":true,"dense_intermediate_size":8192,"expert_intermediate_size":1024,"num_experts":64,
+"num_experts_per_tok":8,"max_position_embeddings":8192,"vocab_size":157184,"rope_theta":50000,"rms_norm_eps":1e-05,"mask_token_id":156895,
+"torch_dtype":"bfloat16"}
 `, "nemotron": `{"architectures":["NemotronLabsDiffusionModel"],"hidden_size":3072,"num_hidden_layers":%d,"num_attention_heads":32,
 "num_key_value_heads":8,"head_dim":128,"intermediate_size":9216,"max_position_embeddings":262144,"vocab_size":131072,"mask_token_id":100,
 "block_size":32,"rope_parameters":{"rope_type":"yarn","factor":16,"rope_theta":1000000,"original_max_position_embeddings":16384,
@@ -35,8 +39,8 @@ var configs = map[string]string{"llada": `{"architectures":["LLaDAModelLM"],"mod
 `}
 
 var (
-	shape  = flag.String("shape", "llada", "shape of the network: llada (8B), llada2 (LLaDA2.0-mini) or nemotron (3B)")
-	layers = flag.Int("layers", 0, "how many layers; LLaDA-8B has 32, LLaDA2.0-mini 20, Nemotron-Labs-Diffusion-3B 26")
+	shape  = flag.String("shape", "llada", "shape of the network: llada (8B), llada2 (LLaDA2.0-mini), llada-moe (7B-A1B) or nemotron (3B)")
+	layers = flag.Int("layers", 0, "how many layers; LLaDA-8B has 32, LLaDA2.0-mini 20, LLaDA-MoE-7B-A1B 16, Nemotron-Labs-Diffusion-3B 26")
 	dtype  = flag.String("dtype", "int8", "type of the converted weights")
 )
 
@@ -67,11 +71,26 @@ func TestLarge(t *testing.T) {
 	}
 	switch canvas := filepath.Join(work, "canvas"); *shape {
 	case "llada2":
+		calls(t, out)
 		blocks(t, program, out, canvas)
+	case "llada-moe":
+		whole(t, program, out)
 	case "nemotron":
 		calls(t, out)
 	default:
 		caches(t, program, out, canvas)
+	}
+}
+
+// whole measures the cost of a call that computes 256 positions and draws all of them.
+func whole(t *testing.T, program, model string) {
+	for _, threads := range []string{"1", "2"} {
+		took := func(n string) float64 {
+			_, processor := measure(t, program, "generate", "--model", model, "--seed", "1", "--threads", threads, "--length", "256", "--sampler", "tweedie",
+				"--steps", "1", "--n", n, "--batch", "1", "--format", "ids")
+			return processor.Seconds()
+		}
+		t.Logf("%s threads: %.2f s of processors a call of 256 positions", threads, (took("5")-took("1"))/4)
 	}
 }
 
