@@ -20,7 +20,7 @@ func TestBenchMaxTime(t *testing.T) {
 	if !regexp.MustCompile(`Incomplete: --max-time 200ms ran out\. Missing: repetitions of tweedie [ .=a-z0-9]+ \([0-9]+ of 1000000\), tweedie [ .=a-z0-9]+ \([0-9]+ of 1000000\)\.`).MatchString(out) || !strings.Contains(out, "| repetitions |") {
 		t.Errorf("nothing names what is missing:\n%s", out)
 	}
-	out = mustRun(t, "", append(args, "1s", "--quality", "error=100000,certificate=100000,nelbo=1", "--format", "json")...)
+	out = mustRun(t, "", append(args, "500ms", "--quality", "error=100000,certificate=100000,nelbo=1", "--format", "json")...)
 	for _, want := range []string{`"complete": false`, `"name": "tv"|error \(0 of `, `"name": "tv_certificate"|certificates \(0 of `, `; texts of the sampling error \(`, `; runs of certificates \(`} {
 		if !regexp.MustCompile(want).MatchString(out) {
 			t.Errorf("no %s:\n%.3000s", want, out)

@@ -179,8 +179,8 @@ func TestFullDisk(t *testing.T) {
 	ids := filepath.Join(t.TempDir(), "ids.jsonl")
 	writeFile(t, ids, strings.Repeat(`{"ids":[1,0,1]}`+"\n", 300))
 	for name, args := range map[string][]string{
-		"generate": {"generate", "--model", world, "--seed", "1", "--format", "ids", "-n", "30000"},
-		"jsonl":    {"generate", "--model", world, "--seed", "1", "--format", "jsonl", "-n", "3000"},
+		"generate": {"generate", "--model", world, "--seed", "1", "--format", "ids", "-n", "3000"},
+		"jsonl":    {"generate", "--model", world, "--seed", "1", "--format", "jsonl", "-n", "300"},
 		"score":    {"score", ids, "--model", world, "--draws", "4", "--seed", "1", "--format", "jsonl"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -85,6 +85,9 @@ func TestDocs(t *testing.T) {
 					}
 				}
 			}
+			if want := readGolden(t); path == "README.md" && *docsRun == "" && outputs[fmt.Sprintf("mdmgen\x00generate\x00--seed\x00%d", want.Seed)] != want.Text+"\n" {
+				t.Errorf("%s is without the golden sample of seed %d: %q", path, want.Seed, outputs)
+			}
 			if *docsUpdate {
 				writeFile(t, filepath.Join(root, path), replaceOutputs(text, printed))
 			}

@@ -26,7 +26,7 @@ func shardedCommands(t *testing.T) map[string]sharded {
 	t.Helper()
 	dir := t.TempDir()
 	text, lines := filepath.Join(dir, "text.txt"), filepath.Join(dir, "lines.jsonl")
-	writeFile(t, text, strings.Repeat(readAll(t, filepath.Join("..", "..", "..", "examples", "tale.txt")), 2))
+	writeFile(t, text, readAll(t, filepath.Join("..", "..", "..", "examples", "tale.txt")))
 	r := rand.New(rand.NewPCG(3, 3))
 	var all strings.Builder
 	for range 2000 {
@@ -45,7 +45,7 @@ func shardedCommands(t *testing.T) map[string]sharded {
 		"score plans":    {[]string{"score", lines, "--model", world, "--estimator", "plans", "--plans", "2", "--limit", "300", "--seed", "4"}, false, false},
 		"bound exact":    {[]string{"bound", lines, "--model", world, "--limit", "70", "--sampler", "euler,confidence", "--steps", "2", "--reference", "masked:" + world, "--seed", "3", "--json"}, false, false},
 		"bound plans":    {[]string{"bound", windows, "--model", tinyModel, "--length", "12", "--context", "3", "--plans", "16", "--steps", "2", "--limit", "33", "--threads", "1", "--seed", "3"}, true, true},
-		"generate text":  {[]string{"generate", "-n", "70", "--length", "5", "--batch", "2", "--threads", "1", "--seed", "5"}, true, true},
+		"generate text":  {[]string{"generate", "-n", "70", "--length", "3", "--batch", "2", "--threads", "1", "--seed", "5"}, true, true},
 		"generate lines": {[]string{"generate", "--model", tinyModel, "--input", canvases, "--batch", "2", "--threads", "1", "--seed", "5", "--format", "jsonl"}, true, false},
 		"generate ids":   {[]string{"generate", "-n", "2000", "--model", world, "--batch", "3", "--seed", "5", "--format", "ids"}, false, false},
 		"generate matu":  {[]string{"generate", "-n", "200", "--model", world, "--batch", "3", "--seed", "5", "--json", "--sampler", "matu", "--steps", "2"}, false, false},

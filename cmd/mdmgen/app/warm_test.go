@@ -58,9 +58,12 @@ func keepWarm(f full, key string) *warm {
 // repository with the same options, none of which sets where to search.
 func openWarm(ctx context.Context, ref string, o model.Options) (model.Model, error) {
 	path, err := filepath.Abs(ref)
+	if ref == setup.BuiltinName {
+		path = filepath.Join(ours, ref) // no file, whatever the folder
+	}
 	cache, cerr := cachedir.Path()
 	r := o.Runtime
-	if ref != setup.BuiltinName && !strings.HasPrefix(path, ours+string(filepath.Separator)) || err != nil || cerr != nil || cache != cacheAtFirst ||
+	if !strings.HasPrefix(path, ours+string(filepath.Separator)) || err != nil || cerr != nil || cache != cacheAtFirst ||
 		r.Threads > 1 || r.Device != "" && r.Device != "cpu" || r.Library+r.Profile+o.Sidecar+o.Path != "" || r.VerifyDigest ||
 		os.Getenv("MDMGEN_RUNTIME") != runtimeAtFirst {
 		return model.Open(ctx, ref, o)
