@@ -28,6 +28,7 @@ func foreignTable(id int) []float64 {
 // open opens a model and skips the test if there is no runtime.
 func open(t *testing.T, ref string, opts model.Options) (model.Model, error) {
 	t.Helper()
+	opts.Runtime.Threads = max(opts.Runtime.Threads, 1)
 	m, err := model.Open(context.Background(), ref, opts)
 	orttest.Tried(t, m, err)
 	return m, err

@@ -19,9 +19,10 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-// keeper opens a checkpoint.
+// keeper opens a checkpoint, with one thread unless o says more.
 func keeper(t *testing.T, dir string, o Options) heads {
 	t.Helper()
+	o.Runtime.Threads = max(o.Runtime.Threads, 1)
 	m, err := Open(t.Context(), dir, o)
 	orttest.Opened(t, m, err)
 	return m.(heads)
@@ -118,17 +119,18 @@ func everywhere(length int) []int64 {
 	return p
 }
 
-// TestKeptInEveryNetwork checks for each family and type of weights: a call that fills the kept
-// keys and values has the bits of one that keeps nothing, in the graph that keeps and in the one
-// that cannot; recomputing rows where nothing changed changes nothing; a canvas has the same bits
+// TestKeptInEveryNetwork checks for each family with float32, int4 and one of the other types of
+// weights, which the families take in turn: a call that fills the kept keys and values has the bits
+// of one that keeps nothing, in the graph that keeps and in the one that cannot; recomputing rows where nothing changed changes nothing; a canvas has the same bits
 // alone and with others; rows that are not computed stay, and the others are renewed.
 func TestKeptInEveryNetwork(t *testing.T) {
 	reftest.Long(t)
 	t.Parallel()
-	for _, name := range []string{"mdlm", "mdlm-timecond", "radd", "sedd", "llada-gqa-bf16", "dream", "qwen2", "qwen3", "bert", "bd3lm", "sdar", "modernbert", "diffugpt", "llada2", "llada-moe", "sdar-moe"} {
+	others := []graph.Dtype{graph.Float16, graph.Int8, graph.Int4Exact}
+	for i, name := range []string{"mdlm", "mdlm-timecond", "radd", "sedd", "llada-gqa-bf16", "dream", "qwen2", "qwen3", "bert", "bd3lm", "sdar", "modernbert", "diffugpt", "llada2", "llada-moe", "sdar-moe"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for _, d := range graph.Dtypes() {
+			for _, d := range []graph.Dtype{graph.Float32, graph.Int4, others[i%len(others)]} {
 				if d == graph.Int8 && checkpointtest.Experts[name] != "" {
 					continue // It is refused.
 				}
