@@ -91,7 +91,7 @@ func TestBlockLikelihood(t *testing.T) {
 		spec := e.model.Spec()
 		size := spec.BlockSize
 		var target Target
-		for l := range 2*size + 3 {
+		for l := range 11 { // three blocks of 4, or two of 8
 			target.IDs = append(target.IDs, (7*l+3)%60)
 			if l > 0 && l != size+1 {
 				target.Free = append(target.Free, l)
@@ -108,7 +108,7 @@ func TestBlockLikelihood(t *testing.T) {
 		if nelbo < values.Sampler.NegLog {
 			t.Errorf("%s: NELBO %v below −log P %v", name, nelbo, values.Sampler.NegLog)
 		}
-		r := reftest.Must(e.Estimate(t.Context(), []Target{target, target}, 0, Config{Draws: 512, Seed: 1}))(t)
+		r := reftest.Must(e.Estimate(t.Context(), []Target{target, target}, 0, Config{Draws: 256, Seed: 1}))(t)
 		for _, r := range r {
 			if d := math.Abs(r.Nats.Mean - nelbo); d > 4*r.Nats.SE || r.Nats.SE > 0.05*nelbo {
 				t.Errorf("%s: the NELBO is estimated to be %v ± %v, want %v", name, r.Nats.Mean, r.Nats.SE, nelbo)

@@ -238,7 +238,7 @@ func TestPlans(t *testing.T) {
 	}
 }
 
-// TestCoverage repeats estimates with 64 draws for 400 seeds: their 95 % intervals cover the exact
+// TestCoverage repeats estimates with 32 draws for 400 seeds: their 95 % intervals cover the exact
 // value at least 380 times, less three standard errors of 4.4.
 func TestCoverage(t *testing.T) {
 	if testing.Short() {
@@ -267,7 +267,7 @@ func TestCoverage(t *testing.T) {
 			covered := 0
 			for seed := uint64(1); seed <= 400; seed++ {
 				c := test.c
-				c.Draws, c.Seed = 64, seed
+				c.Draws, c.Seed = 32, seed
 				if got := one(t, e, target, 0, c).Nats; got.Lo <= test.want && test.want <= got.Hi {
 					covered++
 				}

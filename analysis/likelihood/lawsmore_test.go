@@ -60,7 +60,7 @@ func TestMoreLaws(t *testing.T) {
 			}
 		}
 		// The mean of n draws of K plans is above −log P, by n/2·SE² for large K.
-		const plans, draws = 500, 24
+		const plans, draws = 500, 12
 		for k, s := range random {
 			for i, p := range ofRandom[k].LawDenoised {
 				target := []likelihood.Target{likelihood.Whole(sequence(i, f.Length, f.Columns))}
