@@ -9,7 +9,6 @@ import (
 
 	"mdmgen/analysis/estimate"
 	"mdmgen/internal/fault"
-	"mdmgen/model"
 	"mdmgen/model/facts"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
@@ -93,7 +92,7 @@ type Result struct {
 }
 
 // Check returns an error if the configuration is invalid for a network with these facts.
-func (c Config) Check(f model.Facts) error {
+func (c Config) Check(f Facts) error {
 	form := c.form()
 	switch {
 	case !slices.Contains(Forms(), form) && !slices.Contains(Protocols(), form):

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"mdmgen/internal/fault"
-	"mdmgen/model"
 	"mdmgen/model/facts"
 	"mdmgen/samplers"
 	"mdmgen/samplers/draw"
@@ -30,7 +29,7 @@ func Whole(ids []int) Target {
 }
 
 // Framed is Whole of a text inside the network's frame, which is given.
-func Framed(f model.Facts, ids []int) Target {
+func Framed(f Facts, ids []int) Target {
 	from := len(f.Frame) / 2
 	return Target{IDs: f.Framed(ids), Free: InOrder(len(ids) + from)[from:]}
 }
@@ -100,16 +99,30 @@ type Totals struct {
 	Network time.Duration
 }
 
+// Facts describe a network, as those of package model.
+type Facts = facts.Facts
+
+// Model is a network with facts: one that package model opens, or a world's table.
+type Model interface {
+	samplers.Network
+	Facts() Facts
+}
+
+// prober is a [model.LogProber].
+type prober interface {
+	LogProbs(ctx context.Context, c samplers.Call, targets []int64, logMu, logMass []float64) error
+}
+
 // Evaluator computes a model's log-probabilities of given tokens.
 type Evaluator struct {
-	model    model.Model
+	model    Model
 	facts    facts.Facts
 	opts     Options
 	excluded []int
 	category *draw.Categorical
 	changed  bool
 	table    table
-	prober   model.LogProber // nil if rows are reduced here
+	prober   prober // nil if rows are reduced here
 	totals   Totals
 
 	asked              samplers.Call // reused by all calls
@@ -125,7 +138,7 @@ type Evaluator struct {
 }
 
 // New returns an evaluator of a model.
-func New(m model.Model, o Options) (*Evaluator, error) {
+func New(m Model, o Options) (*Evaluator, error) {
 	if o.Batch < 0 {
 		return nil, fault.Errorf("likelihood", "batch is %d: must be at least 1, or 0", o.Batch)
 	}
@@ -149,14 +162,14 @@ func New(m model.Model, o Options) (*Evaluator, error) {
 	if w, ok := m.(table); ok && !e.changed && !guided && !f.Causal && fits(w, f) {
 		e.table = w
 	}
-	if p, ok := m.(model.LogProber); ok && !e.changed && !guided && !whole {
+	if p, ok := m.(prober); ok && !e.changed && !guided && !whole {
 		e.prober = p
 	}
 	return e, nil
 }
 
 // Facts returns the facts of the model.
-func (e *Evaluator) Facts() model.Facts { return e.facts }
+func (e *Evaluator) Facts() Facts { return e.facts }
 
 // Head returns the head that the model is called with, "" for a table.
 func (e *Evaluator) Head() samplers.Head {
@@ -219,7 +232,7 @@ func (e *Evaluator) Eval(ctx context.Context, asks []Ask) error {
 	}
 	if slices.ContainsFunc(asks, func(a Ask) bool { return a.Whole != nil }) {
 		// Whole rows are available only if the model returns rows.
-		defer func(p model.LogProber) { e.prober = p }(e.prober)
+		defer func(p prober) { e.prober = p }(e.prober)
 		e.prober = nil
 	}
 	e.order = e.order[:0]

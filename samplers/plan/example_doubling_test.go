@@ -6,7 +6,7 @@ import (
 
 	"mdmgen/analysis/certificate"
 	"mdmgen/analysis/likelihood"
-	"mdmgen/model"
+	"mdmgen/model/world"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/plan"
@@ -52,9 +52,8 @@ func (s doubling) Law() samplers.Planned { return samplers.BySizes{Of: s.sizes, 
 // A planner has samples, exact likelihoods, expected calls and certificates like all samplers.
 func ExamplePlanner() {
 	ctx := context.Background()
-	m, err := model.Open(ctx, "../../analysis/likelihood/testdata/dirichlet3-noisy.json", model.Options{})
+	m, err := world.Open("../../analysis/likelihood/testdata/dirichlet3-noisy.json")
 	check(err)
-	defer m.Close()
 	s := catalog.Of("doubling", doubling{})
 	mask := m.Spec().Mask
 	ids, err := samplers.Fill(ctx, m, []int{mask, mask, mask}, s, 1)
