@@ -175,10 +175,7 @@ func TestIDs(t *testing.T) {
 		`"sampler":"ordered","temperature":0.7,"top_p":0.9`, `"sampler":"fhs","cache":"window:2"`, `"sampler":"spread","steps":4`, `"sampler":"euler","steps":6,"block_length":4`,
 		`"sampler":"fhs","guidance":0.5`, `"sampler":"ordered","stop":3,"block_length":4`, `"sampler":"p2","steps":5`,
 	}
-	requests := 60
-	if testing.Short() {
-		requests = 24
-	}
+	const requests = 24 // each of the settings with two lengths
 	ids := func(line string) []int {
 		j := reftest.Must(build.Job(t.Context(), reftest.Must(build.Parse([]byte(line)))(t, line)))(t, line)
 		got := reftest.Must(samplers.Fill(t.Context(), r.config.Model, j.Tokens, j.Sampler, *j.Seed))(t, line)

@@ -79,12 +79,12 @@ func TestGarbage(t *testing.T) {
 func TestSlowReaders(t *testing.T) {
 	t.Parallel()
 	r := begin(t, "", serve.Config{})
-	for range 20 {
-		resp := reftest.Must(r.client.Post(r.url+"/v1/generate", "application/json", strings.NewReader(`{"length":32,"stream":true,"diffusing":true}`)))(t)
+	for range 8 {
+		resp := reftest.Must(r.client.Post(r.url+"/v1/generate", "application/json", strings.NewReader(`{"length":16,"stream":true,"diffusing":true}`)))(t)
 		defer resp.Body.Close()
 		_, _ = resp.Body.Read(make([]byte, 1))
 	}
-	r.must(t, 200, "/v1/generate", `{"length":40}`, nil)
+	r.must(t, 200, "/v1/generate", `{"length":8}`, nil)
 	r.idle(t) // Their requests have ended, and the answers are in the connections.
 }
 
@@ -134,10 +134,10 @@ func TestFull(t *testing.T) {
 // own before a stream has begun, as an event after that.
 func TestDeadline(t *testing.T) {
 	t.Parallel()
-	r := begin(t, "", serve.Config{Deadline: time.Second})
-	r.must(t, http.StatusGatewayTimeout, "/v1/generate", `{"length":128,"n":128}`, nil)
-	for range 60 { // On a busy machine the first call may take a second.
-		status, data := r.ask("/v1/generate", `{"length":128,"n":128,"stream":true,"diffusing":true}`)
+	r := begin(t, "", serve.Config{Deadline: 200 * time.Millisecond})
+	r.must(t, http.StatusGatewayTimeout, "/v1/generate", `{"length":128,"n":16}`, nil)
+	for range 60 { // On a busy machine the first call may take as long.
+		status, data := r.ask("/v1/generate", `{"length":128,"n":16,"stream":true,"diffusing":true}`)
 		if status == http.StatusGatewayTimeout {
 			continue
 		}
@@ -158,7 +158,7 @@ func TestDrain(t *testing.T) {
 	var clients sync.WaitGroup
 	for i := range 12 {
 		clients.Go(func() {
-			status, data := r.ask("/v1/generate", fmt.Sprintf(`{"length":24,"n":2,"seed":%d}`, i))
+			status, data := r.ask("/v1/generate", fmt.Sprintf(`{"length":12,"n":2,"seed":%d}`, i))
 			if status != http.StatusOK {
 				t.Errorf("request %d: %d %s", i, status, data)
 			}
