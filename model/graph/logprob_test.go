@@ -42,8 +42,8 @@ func TestLogProbabilities(t *testing.T) {
 		{"mdlm", published(t, "mdlm"), nil, [][3]int{{1, 1, 1}, {3, 9, 4}, {1, 20, 32}}},
 		{"radd", published(t, "radd"), []int{0, 17}, [][3]int{{2, 9, 4}}},
 		{"sedd", published(t, "sedd"), []int{3}, [][3]int{{2, 9, 4}}},
-		// A chunk holds 64 positions of this network: one, a full one, two, three, four.
-		{"90,000 tokens", random(t, largeVocabulary), []int{89_999}, [][3]int{{1, 9, 1}, {2, 9, 32}, {1, 65, 65}, {5, 20, 26}, {3, 65, 65}}},
+		// A chunk holds 64 positions of this network: one, a full one, two, three.
+		{"90,000 tokens", random(t, largeVocabulary), []int{89_999}, [][3]int{{1, 9, 1}, {2, 9, 32}, {1, 65, 65}, {5, 20, 26}}},
 	} {
 		f := reftest.Must(v.c.Facts(t.Context()))(t)
 		f.Padding = v.padding
