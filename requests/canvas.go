@@ -52,21 +52,28 @@ func (l Layout) Canvas(r Request) (c Canvas, err error) {
 		return c, wrong("ids", errIDs)
 	case r.Infill != nil && texts:
 		return c, wrong("infill", errors.New("infill excludes prefix and suffix"))
-	case r.Messages != nil && (texts || r.Infill != nil):
-		return c, wrong("messages", errors.New("messages exclude prefix, suffix and infill"))
+	case r.Messages == nil && r.Continue:
+		return c, wrong("continue_final_message", errors.New("continue_final_message: there are no messages"))
+	case r.Messages == nil && r.Kwargs != nil:
+		return c, wrong("chat_template_kwargs", errors.New("chat_template_kwargs: there are no messages"))
 	case r.IDs != nil:
 		c.Tokens, err = l.given(r.IDs)
 		return c, wrong("ids", err)
 	case r.Messages != nil:
-		return l.answer(r.Messages)
-	case r.Infill != nil:
-		pieces, err := parseInfill(*r.Infill)
-		if err != nil {
-			return c, wrong("infill", err)
-		}
-		return l.fit(pieces)
+		return l.answer(r)
 	}
-	var pieces []piece
+	pieces, err := r.pieces()
+	if err != nil {
+		return c, wrong("infill", err)
+	}
+	return l.fit(pieces)
+}
+
+// pieces returns the template of a text or an answer.
+func (r *Request) pieces() (pieces []piece, err error) {
+	if r.Infill != nil {
+		return parseInfill(*r.Infill)
+	}
 	if r.Prefix != nil && *r.Prefix != "" {
 		pieces = append(pieces, piece{text: *r.Prefix})
 	}
@@ -74,7 +81,7 @@ func (l Layout) Canvas(r Request) (c Canvas, err error) {
 	if r.Suffix != nil && *r.Suffix != "" {
 		pieces = append(pieces, piece{text: *r.Suffix})
 	}
-	return l.fit(pieces)
+	return pieces, nil
 }
 
 var errIDs = errors.New("ids exclude prefix, suffix, infill, messages and length")
@@ -91,28 +98,54 @@ func wrong(field string, err error) error {
 const maxAnswer = 256
 
 // answer builds the canvas of messages and the answer to them.
-func (l Layout) answer(messages []chat.Message) (c Canvas, err error) {
-	if len(messages) == 0 {
+func (l Layout) answer(r Request) (c Canvas, err error) {
+	a := chat.Asked{Messages: r.Messages, Kwargs: r.Kwargs}
+	if last := len(a.Messages) - 1; r.Continue {
+		switch {
+		case last < 0 || a.Messages[last].Role != "assistant":
+			return c, wrong("continue_final_message", errors.New("continue_final_message: the last message must be the assistant's"))
+		case r.Prefix != nil || r.Infill != nil:
+			return c, wrong("continue_final_message", errors.New("continue_final_message and prefix or infill both begin the answer: give one of them"))
+		}
+		a.Messages, r.Prefix = a.Messages[:last], &a.Messages[last].Content
+	}
+	if len(a.Messages) == 0 {
 		return c, wrong("messages", errors.New("messages: at least one is needed"))
 	}
-	for _, m := range messages {
+	for _, m := range r.Messages {
 		if !utf8.ValidString(m.Content) {
 			return c, wrong("messages", errInvalid)
 		}
 	}
-	ids, err := l.Words.Prompt(messages)
+	pieces, err := r.pieces()
+	if err != nil {
+		return c, wrong("infill", err)
+	}
+	prompt, err := l.Words.Prompt(a)
 	if err != nil {
 		return c, err
+	}
+	ids := prompt
+	if len(pieces) > 0 && pieces[0].masks == 0 { // It is tokenized together with what is before it.
+		if a.Begin, pieces = pieces[0].text, pieces[1:]; !utf8.ValidString(a.Begin) {
+			return c, wrong("prefix", errInvalid)
+		}
+		if ids, err = l.Words.Prompt(a); err != nil {
+			return c, err
+		}
 	}
 	if err := l.clean(ids); err != nil {
 		return c, wrong("messages", err)
 	}
 	l.Facts.Frame = nil // The template writes all that stands around messages.
-	if l.Length == (Length{}) && l.MaxLength == 0 && !l.Facts.FixedLength {
+	open := slices.ContainsFunc(pieces, func(p piece) bool { return p.masks == rest })
+	if l.Length == (Length{}) && l.MaxLength == 0 && !l.Facts.FixedLength && open {
 		l.Length.Fill = max(1, min(maxAnswer, l.Facts.Length-len(ids)))
 	}
-	c, err = l.fit([]piece{{ids: ids}, {masks: rest}})
-	c.Prompt = len(ids)
+	c, err = l.fit(append([]piece{{ids: ids}}, pieces...))
+	for c.Prompt < min(len(prompt), len(ids)) && prompt[c.Prompt] == ids[c.Prompt] {
+		c.Prompt++
+	}
 	return c, err
 }
 

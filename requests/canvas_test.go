@@ -155,6 +155,11 @@ func TestParse(t *testing.T) {
 		{`{"ids":[97,null,98]}`, "a_b"},
 		{`{"messages":[{"role":"user","content":"hi"}],"length":5}`, "uhi__"},
 		{`{"messages":[{"role":"system","content":"b"},{"role":"user","content":"c"}]}`, "sbuc________"},
+		{`{"messages":[{"role":"user","content":"hi"}],"prefix":"ok","length":"+2"}`, "uhiok__"},
+		{`{"messages":[{"role":"user","content":"hi"}],"prefix":"ok","suffix":"!","length":8}`, "uhiok__!"},
+		{`{"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":" {{2}}"}],"continue_final_message":true,"length":10}`, "uhi {{2}}_"},
+		{`{"messages":[{"role":"user","content":"hi"}],"infill":["a",2,"b",1]}`, "uhia__b_"},
+		{`{"messages":[{"role":"user","content":"hi"}],"infill":"{{1}}b"}`, "uhi_b"},
 	} {
 		got, err := canvas(l, c.line)
 		if err != nil || show(got) != c.want {
@@ -187,7 +192,14 @@ func TestParse(t *testing.T) {
 		{`{"infill":"ab","length":3}`, "{{*}}"},
 		{`{"messages":[]}`, "at least one"},
 		{`{"messages":[{"role":"user","content":"hi"}],"length":3}`, "nothing is left"},
-		{`{"messages":[{"role":"user","content":"hi"}],"suffix":"a"}`, "messages exclude"},
+		{`{"messages":[{"role":"user","content":"hi"}],"suffix":"a","infill":"{{2}}"}`, "infill excludes"},
+		{`{"messages":[{"role":"user","content":"hi"}],"continue_final_message":true}`, "the last message must be"},
+		{`{"messages":[{"role":"assistant","content":"hi"}],"continue_final_message":true,"prefix":"a"}`, "both begin"},
+		{`{"messages":[{"role":"assistant","content":"hi"}],"continue_final_message":true}`, "at least one"},
+		{`{"messages":[{"role":"user","content":"hi"}],"chat_template_kwargs":{"thinking":true}}`, "no variable \"thinking\""},
+		{`{"messages":[{"role":"user","content":"hi"}],"chat_template_kwargs":{"messages":1}}`, "no variable \"messages\""},
+		{`{"prefix":"hi","chat_template_kwargs":{"role":1}}`, "there are no messages"},
+		{`{"prefix":"hi","continue_final_message":true}`, "there are no messages"},
 		{`{"messages":[{"role":"user","content":"hi"}],"ids":[1]}`, "ids exclude"},
 		{`{"messages":[{"role":"user","content":["hi"]}]}`, "messages"},
 		{`{"messages":[{"role":"user","text":"hi"}]}`, "text"},

@@ -25,15 +25,17 @@ import (
 type fields struct {
 	Prefix   *string         `json:"prefix"`
 	Suffix   *string         `json:"suffix"`
-	Length   *int            `json:"length"`
+	Length   json.RawMessage `json:"length"`
 	Infill   json.RawMessage `json:"infill"`
 	IDs      json.RawMessage `json:"ids"`
 	Messages []chat.Message  `json:"messages"`
+	Continue bool            `json:"continue_final_message"`
+	Kwargs   map[string]any  `json:"chat_template_kwargs"`
 }
 
 // canvasKeys are the keys of a request in JSON that define its canvas, and keys those other than
 // settings.
-var canvasKeys = []string{"prefix", "suffix", "length", "infill", "ids", "messages"}
+var canvasKeys = []string{"prefix", "suffix", "length", "infill", "ids", "messages", "continue_final_message", "chat_template_kwargs"}
 var keys = append(slices.Clone(canvasKeys), patternKinds...)
 
 // Keys returns the keys of a request in JSON: those of its canvas, and the others, with _ for -.
@@ -43,8 +45,8 @@ func Keys() (canvas, others []string) {
 }
 
 // Parse parses a request in JSON: an object with prefix and suffix, infill (a text, or a list of
-// texts, numbers of masks, and null for the rest), ids (null for a position to sample) or messages;
-// length, n, seed, sampler, calls and the options of samplers, in which _ may stand for -; and
+// texts, numbers of masks, and null for the rest) or ids (null for a position to sample); messages with
+// continue_final_message and chat_template_kwargs; length, n, seed, sampler, calls and the options of samplers, in which _ may stand for -; and
 // regex, json_schema and choices. A null field is as good as none. n is at most maxN; 0 is
 // [MaxSamples]. Every error is an [*Error].
 func Parse(object []byte, maxN int) (Request, error) {
@@ -208,10 +210,15 @@ func (p *parser) canvas(rest []byte) (field string, err error) {
 		return "", fmt.Errorf("not a request: %w", plainjson.Plain(nil, err))
 	}
 	r := &p.r
-	r.Prefix, r.Suffix, r.Messages = in.Prefix, in.Suffix, in.Messages
+	r.Prefix, r.Suffix, r.Messages, r.Continue, r.Kwargs = in.Prefix, in.Suffix, in.Messages, in.Continue, in.Kwargs
 	if in.Length != nil {
-		if r.Length.Total = *in.Length; r.Length.Total < 1 {
-			return "length", fmt.Errorf("length %d: must be at least 1", r.Length.Total)
+		text := plainText(in.Length)
+		n, failed := strconv.Atoi(text)
+		if r.Length.Total = n; strings.HasPrefix(text, "+") {
+			r.Length, failed = ParseLength(text)
+		}
+		if failed != nil || n < 1 {
+			return "length", fmt.Errorf("length %.40s: must be at least 1, or \"+N\" for N positions in addition to the given ones", in.Length)
 		}
 	}
 	if in.IDs != nil {

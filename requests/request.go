@@ -17,7 +17,8 @@ import (
 )
 
 // Request is what is asked for. The zero value is a text of the model's length from First-Hitting.
-// Of IDs, Messages, Infill, and Prefix with Suffix, one may be set.
+// Of IDs, Infill, and Prefix with Suffix, one may be set. With Messages, Infill, Prefix and Suffix are
+// those of the answer.
 type Request struct {
 	// Prefix and Suffix are the texts before and after the positions to sample.
 	Prefix, Suffix *string
@@ -28,7 +29,11 @@ type Request struct {
 	IDs []*int
 	// Messages are a chat whose answer is sampled.
 	Messages []chat.Message
-	Length   Length
+	// Continue reports whether the last message, the assistant's, is the beginning of the answer.
+	Continue bool
+	// Kwargs are the values of variables of the chat template.
+	Kwargs map[string]any
+	Length Length
 
 	// N is the number of samples; 0 is the default. Seed is nil for the default.
 	N    int

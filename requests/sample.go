@@ -71,19 +71,18 @@ func (p Printer) Sample(j *Job, r samplers.Result) (Sample, error) {
 	}
 	if p.Words != nil {
 		given, ids, words := j.Inside(j.Tokens), j.Inside(r.IDs), p.decoder(j)
-		inside := len(ids)
-		ids = ids[:p.told(j, given, ids)]
-		t, err := text(words, ids[j.Prompt:], p.Mask)
+		told := p.told(j, given, ids)
+		ended := told < len(ids)
+		given, ids = given[j.Prompt:], ids[j.Prompt:told]
+		t, err := text(words, ids, p.Mask)
 		if err != nil {
 			return s, fmt.Errorf("sample %d: %w", r.Index, err)
 		}
 		s.Text = &t
-		if j.Prompt > 0 {
-			s.Filled = []string{t}
-		} else if s.Filled, err = filled(words, given, ids, p.Mask); err != nil {
+		if s.Filled, err = filled(words, given, ids, p.Mask); err != nil {
 			return s, fmt.Errorf("sample %d: %w", r.Index, err)
 		}
-		if s.Filled == nil && len(ids) < inside { // The continuation is empty.
+		if s.Filled == nil && ended { // The continuation is empty.
 			s.Filled = []string{""}
 		}
 		if len(s.Filled) == 1 && given[len(given)-1] == p.Mask {
@@ -107,8 +106,11 @@ func (p Printer) told(j *Job, given, ids []int) int {
 }
 
 // decoder returns the decoder for the samples of a job. It drops the end tokens that pad a text that
-// must match.
+// must match, or an answer.
 func (p Printer) decoder(j *Job) decoder {
+	if stop := j.Sampler.Settings().Stop; j.Prompt > 0 && stop != nil {
+		return endless{p.Words, *stop}
+	}
 	if rules := j.Sampler.Settings().Match; rules != nil && rules[0].Language.End() != tokenize.None {
 		return endless{p.Words, rules[0].Language.End()}
 	}

@@ -38,6 +38,8 @@ type Settings struct {
 	// into prompts.
 	Chat         string `json:"chat,omitempty"`
 	ChatTemplate string `json:"chat_template,omitempty"`
+	// ChatTemplateKwargs are the values of variables of the template.
+	ChatTemplateKwargs map[string]any `json:"chat_template_kwargs,omitempty"`
 	// Profile is "sha256:…" of the interactions by which spread chose, "" for assumed ones.
 	Profile string `json:"profile,omitempty"`
 	// Groups describes the groups of spread.

@@ -67,8 +67,9 @@ func (w *Words) Tokenizer() (*tokenize.Tokenizer, error) {
 	return w.tokenizer()
 }
 
-// Prompt returns the tokens of messages by the chat template, with the beginning of the answer.
-func (w *Words) Prompt(messages []chat.Message) ([]int, error) {
+// Prompt returns the tokens of messages by the chat template, with the beginning of the answer. An
+// error of the request is an [*Error].
+func (w *Words) Prompt(a chat.Asked) ([]int, error) {
 	words, err := w.Tokenizer()
 	if err != nil {
 		return nil, err
@@ -77,7 +78,10 @@ func (w *Words) Prompt(messages []chat.Message) ([]int, error) {
 	if err != nil {
 		return nil, err
 	}
-	return t.Prompt(words, messages)
+	if err := t.Check(a.Kwargs); err != nil {
+		return nil, wrong("chat_template_kwargs", err)
+	}
+	return t.Prompt(words, a)
 }
 
 // Template returns "sha256:…" of the chat template, "" if none was opened. It opens none.

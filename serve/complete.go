@@ -28,10 +28,10 @@ type common struct {
 	// most is the maximum number of tokens in an answer, 0 for no limit, and named the request's name
 	// for it, by default max_tokens. logprobs is the number of alternatives listed with each token, −1
 	// for no log-probabilities. chat and echo determine the form of a choice, object the type of the
-	// answer.
-	most, logprobs int
-	chat, echo     bool
-	named, object  string
+	// answer. whole reports whether the answer is a text with gaps, given parts included.
+	most, logprobs    int
+	chat, echo, whole bool
+	named, object     string
 }
 
 // Completion is an answer, or a chunk of one.

@@ -151,3 +151,41 @@ func TestConstraints(t *testing.T) {
 		}
 	}
 }
+
+// TestInsideAnswer checks that an answer with a beginning, an end or gaps is that of /v1/generate: of a
+// beginning and an end the text between them, of a text with gaps all of it.
+func TestInsideAnswer(t *testing.T) {
+	t.Parallel()
+	r := begin(t, talk(t), serve.Config{})
+	const asked, begun = `{"messages":[{"role":"user","content":"Hi"}`, `,{"role":"assistant","content":"I am"}],"continue_final_message":true`
+	for chat, generate := range map[string]string{
+		begun + `,"add_generation_prompt":false,"max_tokens":6`: begun + `,"length":"+6"`,
+		`],"prefix":"I am","max_tokens":6`:                      begun + `,"length":"+6"`,
+		`],"suffix":" end","max_tokens":6`:                      `],"suffix":" end","length":"+6"`,
+		`],"infill":["I",2," or ",3],"logprobs":true`:           `],"infill":["I",2," or ",3]`,
+	} {
+		var got serve.Completion
+		var want struct {
+			Samples []struct {
+				Text   string
+				Filled []string
+			}
+		}
+		r.must(t, 200, "/v1/chat/completions", asked+chat+`,"seed":2}`, &got)
+		r.must(t, 200, "/v1/generate", asked+generate+`,"seed":2}`, &want)
+		text := want.Samples[0].Text
+		if len(want.Samples[0].Filled) == 1 {
+			text = want.Samples[0].Filled[0]
+		}
+		if c := got.Choices[0]; text == "" || c.Message.Content != text || c.Logprobs != nil && len(c.Logprobs.Content) != 5 {
+			t.Errorf("%s: %+v, %q, want %q", chat, c, c.Message.Content, text)
+		}
+	}
+	for body, why := range map[string]string{
+		`],"chat_template_kwargs":{"enable_thinking":true}}`: "no variable", `],"continue_final_message":true}`: "the assistant's", `],"add_generation_prompt":false}`: "add_generation_prompt",
+	} {
+		if got := r.must(t, 400, "/v1/chat/completions", asked+body, nil); !strings.Contains(string(got), why) {
+			t.Errorf("%s: %s", body, got)
+		}
+	}
+}

@@ -167,7 +167,7 @@ var constraints = map[string]string{"guided_regex": "regex", "guided_choice": "c
 var neutral = map[string][]string{
 	"frequency_penalty": {"0"}, "presence_penalty": {"0"}, "repetition_penalty": {"1"}, "best_of": {"1"}, "logit_bias": {"{}"}, "min_p": {"0"}, "min_tokens": {"0"}, "top_k": {"-1", "0"},
 	"stop_token_ids": {"[]"}, "tools": {"[]"}, "tool_choice": {`"none"`, `"auto"`}, "parallel_tool_calls": {"true", "false"}, "service_tier": {`"auto"`, `"default"`}, "store": {"false", "true"},
-	"ignore_eos": {"false"}, "skip_special_tokens": {"true"}, "add_special_tokens": {"true"}, "use_beam_search": {"false"}, "cache_prompt": {"true", "false"}, "modalities": {`["text"]`},
+	"ignore_eos": {"false"}, "skip_special_tokens": {"true"}, "add_special_tokens": {"true"}, "add_generation_prompt": {"true"}, "use_beam_search": {"false"}, "cache_prompt": {"true", "false"}, "modalities": {`["text"]`},
 	"functions": {"[]"}, "function_call": {`"none"`, `"auto"`}, "prompt_cache_retention": nil,
 	"user": nil, "metadata": nil, "prompt_cache_key": nil, "safety_identifier": nil, "verbosity": nil,
 }
@@ -175,6 +175,9 @@ var neutral = map[string][]string{
 // rename gives constraints the keys of a request, and removes fields without effect. It refuses what
 // other servers have and this one has not.
 func rename(f fields) error {
+	if string(f["continue_final_message"]) == "true" {
+		delete(f, "add_generation_prompt") // which other servers want to be false then
+	}
 	for _, name := range slices.Sorted(maps.Keys(f)) {
 		values, known := neutral[name]
 		var value any

@@ -96,7 +96,9 @@ func (a *answer) take() *Logprobs {
 	for ; a.next < a.from+a.tokens; a.next++ {
 		token, known := a.likely[a.next]
 		if a.q.chat {
-			out.Content = append(out.Content, token)
+			if known {
+				out.Content = append(out.Content, token)
+			}
 			continue
 		}
 		value, best := &token.Logprob, map[string]float64(nil)

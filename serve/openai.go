@@ -138,7 +138,7 @@ func (s *Server) encode(field string, g given) ([]int, error) {
 type ChatRequest struct {
 	Messages []ChatMessage `json:"messages" jsonschema_description:"a list of turns, each with role and content"`
 	// MaxTokens is the older name of MaxCompletionTokens: the number of positions to sample, by
-	// default all that the model's length leaves.
+	// default at most 256.
 	MaxTokens           int `json:"max_tokens,omitempty"`
 	MaxCompletionTokens int `json:"max_completion_tokens,omitempty"`
 	// Logprobs asks for log-probabilities in nats, with TopLogprobs alternatives.
@@ -151,6 +151,11 @@ type ChatRequest struct {
 type ChatMessage struct {
 	Role    string   `json:"role"`
 	Content *content `json:"content" jsonschema_description:"a text or a list of parts of type text"`
+}
+
+// keys has the keys that shape an answer, too.
+func (q *ChatRequest) keys() []string {
+	return append(q.line.keys(), "prefix", "suffix", "infill", "continue_final_message", "chat_template_kwargs")
 }
 
 func (s *Server) chat(x *exchange, q *ChatRequest) (*Completion, error) {
@@ -190,6 +195,7 @@ func (s *Server) chat(x *exchange, q *ChatRequest) (*Completion, error) {
 	if !s.Model.Facts().FixedLength { // There the answer takes what is left.
 		r.Length = cmp.Or(r.Length, requests.Length{Fill: q.most})
 	}
+	q.whole = r.Infill != nil
 	j, err := x.job(r, max(q.logprobs, 0))
 	if err != nil && r.Length.Fill > 1 {
 		r.Length.Fill = 1

@@ -30,7 +30,7 @@ type answer struct {
 	piece func(int) string
 	// begin is the first position of text, to the maximum end of the gap.
 	begin, from, to int
-	given           string // the text before, for a completion
+	given           string // the text before the gap
 	sent            int    // bytes of the text that were returned
 	begun           bool   // whether a chunk was returned
 	// text and reason are set at the end; tokens is the number of tokens in the text, and settled that
@@ -69,9 +69,13 @@ func (x *exchange) answers(q *common, j *job) ([]*answer, error) {
 	if q.most > 0 {
 		a.to = min(a.to, a.from+q.most)
 	}
-	if !q.chat {
-		a.given, err = words.Decode(j.Tokens[a.begin:a.from])
+	if q.chat {
+		a.begin = j.Prompt
 	}
+	if q.whole {
+		a.from, a.to = j.Prompt, math.MaxInt
+	}
+	a.given, err = words.Decode(j.Tokens[a.begin:a.from])
 	if a.next = a.from; err == nil && q.logprobs >= 0 {
 		a.likely = make(map[int]TokenLogprob)
 		if q.echo {
@@ -120,7 +124,9 @@ func (a *answer) step(step samplers.Step) (delta string, err error) {
 	for n < end && a.ids[n] != a.mask {
 		n++
 	}
-	n = a.from + a.words.End(a.ids[a.from:n])
+	if !a.q.whole {
+		n = a.from + a.words.End(a.ids[a.from:n])
+	}
 	if n == a.from+a.settled && step.Result == nil {
 		return "", nil
 	}
@@ -130,7 +136,7 @@ func (a *answer) step(step samplers.Step) (delta string, err error) {
 	}
 	a.settled = n - a.from
 	switch {
-	case n < end && a.ids[n] != a.mask:
+	case n < end && a.ids[n] != a.mask, a.q.whole && step.Result != nil:
 		a.reason = "stop"
 	case step.Result != nil || n == a.to:
 		a.reason = "length"
@@ -164,8 +170,8 @@ func (a *answer) count(n int) error {
 
 // decode returns the text of the positions before n, without the given text.
 func (a *answer) decode(n int) (string, error) {
-	if a.q.chat {
-		return a.words.Decode(a.ids[a.from:n])
+	if a.q.whole { // Special tokens pad its gaps.
+		return a.words.Decode(slices.DeleteFunc(slices.Clone(a.ids[a.from:n]), a.words.Special))
 	}
 	whole, err := a.words.Decode(a.ids[a.begin:n])
 	if rest, ok := strings.CutPrefix(whole, a.given); ok || err != nil {

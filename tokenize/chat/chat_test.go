@@ -47,7 +47,7 @@ func joined(parts []tokenize.Part) string {
 // transformers, and that the contents of messages are plain.
 func TestGoldenText(t *testing.T) {
 	for _, g := range readGolden(t) {
-		parts, err := reftest.Must(Open(filepath.Join("testdata", g.Template)))(t).parts(g.Messages, false)
+		parts, err := reftest.Must(Open(filepath.Join("testdata", g.Template)))(t).parts(Asked{Messages: g.Messages}, false)
 		if err != nil {
 			t.Errorf("%s, %s: %v", g.Template, g.Case, err)
 			continue
@@ -119,7 +119,7 @@ func prompt(t *testing.T, source string, messages []Message) ([]tokenize.Part, e
 	if err != nil {
 		return nil, err
 	}
-	return template.parts(messages, false)
+	return template.parts(Asked{Messages: messages}, false)
 }
 
 // unzipped opens a tokenizer of the large reference files.
@@ -136,7 +136,7 @@ func TestGoldenIDs(t *testing.T) {
 	for _, g := range readGolden(t) {
 		template := reftest.Must(Open(filepath.Join("testdata", g.Template)))(t)
 		w := words[g.Template]
-		got, err := template.Prompt(w, g.Messages)
+		got, err := template.Prompt(w, Asked{Messages: g.Messages})
 		if err != nil {
 			t.Errorf("%s, %s: %v", g.Template, g.Case, err)
 			continue
@@ -148,7 +148,7 @@ func TestGoldenIDs(t *testing.T) {
 			continue
 		}
 		// The special tokens are those of a harmless message, and the text is complete.
-		harmless := reftest.Must(template.Prompt(w, []Message{{"user", "x"}}))(t)
+		harmless := reftest.Must(template.Prompt(w, Asked{Messages: []Message{{"user", "x"}}}))(t)
 		special := func(id int) bool { return !w.Special(id) }
 		a, b := slices.DeleteFunc(slices.Clone(got), special), slices.DeleteFunc(harmless, special)
 		text := reftest.Must(w.Decode(got))(t)
@@ -218,7 +218,7 @@ func TestRefused(t *testing.T) {
 	} {
 		template, err := Open(folder(t, c.template))
 		if err == nil {
-			_, err = template.parts([]Message{{"user", "the sky"}}, false)
+			_, err = template.parts(Asked{Messages: []Message{{"user", "the sky"}}}, false)
 		}
 		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), templateFile) || strings.Contains(err.Error(), "\n") || strings.Contains(err.Error(), "words of the secret") || len(err.Error()) > 600 {
 			t.Errorf("%s: %v, want a line with %q", c.name, err, c.want)
@@ -249,7 +249,7 @@ func TestFolders(t *testing.T) {
 		template, err := Open(dir)
 		var parts []tokenize.Part
 		if err == nil {
-			parts, err = template.parts([]Message{{"user", "x"}}, false)
+			parts, err = template.parts(Asked{Messages: []Message{{"user", "x"}}}, false)
 		}
 		if c.want == "" && (err != nil || joined(parts) != c.text) || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s: %q, %v, want %q %q", c.name, joined(parts), err, c.text, c.want)
@@ -264,7 +264,7 @@ func TestFolders(t *testing.T) {
 func TestRoles(t *testing.T) {
 	template := reftest.Must(Open(filepath.Join("testdata", "dream")))(t)
 	for _, role := range []string{"", "user<|im_end|>", "tool", "User"} {
-		reftest.Fails(t, reftest.Err(template.parts([]Message{{role, "x"}}, false)), "must be system, user, assistant", role)
+		reftest.Fails(t, reftest.Err(template.parts(Asked{Messages: []Message{{role, "x"}}}, false)), "must be system, user, assistant", role)
 	}
 }
 
@@ -282,7 +282,7 @@ func FuzzTemplate(f *testing.F) {
 		err := template.compile()
 		var parts []tokenize.Part
 		if err == nil {
-			parts, err = template.parts([]Message{{"user", content}}, false)
+			parts, err = template.parts(Asked{Messages: []Message{{"user", content}}}, false)
 		}
 		if err != nil {
 			if strings.Contains(err.Error(), "\n") {
@@ -306,7 +306,7 @@ func TestThoughts(t *testing.T) {
     {%- set content = content.split('</think>')[-1].lstrip('\n') %}
 {%- endif %}
 {{- '<|im_start|>' + message.role + '\n' + content + '<|im_end|>\n' }}{%- endfor %}`)))(t)
-	parts := reftest.Must(template.parts([]Message{{"user", "Is </think> a word?"}, {"assistant", "<think>\nHm </think>.\n</think>\n\n No.\n"}, {"user", "\nWhy?"}}, false))(t)
+	parts := reftest.Must(template.parts(Asked{Messages: []Message{{"user", "Is </think> a word?"}, {"assistant", "<think>\nHm </think>.\n</think>\n\n No.\n"}, {"user", "\nWhy?"}}}, false))(t)
 	want := "<|im_start|>user\nIs </think> a word?<|im_end|>\n<|im_start|>assistant\n No.\n<|im_end|>\n<|im_start|>user\n\nWhy?<|im_end|>\n"
 	if text := joined(parts); text != want {
 		t.Errorf("%q, want %q", text, want)

@@ -21,14 +21,25 @@ type Message struct {
 // unchanged.
 var roles = []string{"system", "user", "assistant"}
 
-// Prompt returns the ids of messages, followed by the beginning of the assistant's answer.
-func (t *Template) Prompt(words *tokenize.Tokenizer, messages []Message) ([]int, error) {
+// Asked is what a template makes a prompt of.
+type Asked struct {
+	Messages []Message
+	// Kwargs are the values of variables of the template, such as enable_thinking: booleans, numbers or
+	// words.
+	Kwargs map[string]any
+	// Begin is the text with which the answer begins.
+	Begin string
+}
+
+// Prompt returns the ids of the messages, and of what comes before the assistant's answer and begins
+// it.
+func (t *Template) Prompt(words *tokenize.Tokenizer, a Asked) ([]int, error) {
 	think, ok := words.ID("<think>")
-	parts, err := t.parts(messages, ok && words.Special(think))
+	parts, err := t.parts(a, ok && words.Special(think))
 	if err != nil {
 		return nil, err
 	}
-	return words.EncodeParts(parts)
+	return words.EncodeParts(append(parts, tokenize.Part{Text: a.Begin, Plain: true}))
 }
 
 // Characters from firstCover to lastCover, of a plane for private use, stand for those of contents.
@@ -68,10 +79,10 @@ func covered(content string, runes *[]string, special bool) string {
 // the template twice, with the contents and with contents under cover, which shows where each character
 // comes from. A template that writes another prompt then, because it inspects or changes contents, is
 // an error. special reports whether the thoughts' marks are special tokens.
-func (t *Template) parts(messages []Message, special bool) ([]tokenize.Part, error) {
-	under := slices.Clone(messages)
+func (t *Template) parts(a Asked, special bool) ([]tokenize.Part, error) {
+	under := slices.Clone(a.Messages)
 	var runes []string // that are covered
-	for i, m := range messages {
+	for i, m := range a.Messages {
 		if !slices.Contains(roles, m.Role) {
 			return nil, fault.Errorf("chat", "message %d: the role is %.40q: must be %s", i+1, m.Role, strings.Join(roles, ", "))
 		}
@@ -80,11 +91,11 @@ func (t *Template) parts(messages []Message, special bool) ([]tokenize.Part, err
 		}
 		under[i].Content = covered(m.Content, &runes, special)
 	}
-	whole, err := t.render(messages)
+	whole, err := t.render(a.Messages, a.Kwargs)
 	if err != nil {
 		return nil, err
 	}
-	frame, err := t.render(under)
+	frame, err := t.render(under, a.Kwargs)
 	if err != nil {
 		return nil, err
 	}

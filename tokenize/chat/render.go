@@ -2,7 +2,9 @@ package chat
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -49,8 +51,41 @@ func (t *Template) fails(err error) error {
 	return fault.Errorf("chat", "%s: the template fails: %s", t.file, printable.String(strings.Join(strings.Fields(err.Error()), " ")))
 }
 
-// render runs the template.
-func (t *Template) render(messages []Message) (text string, err error) {
+// word matches a text that a variable may have. A special token is none.
+var word = regexp.MustCompile(`^[A-Za-z0-9_.-]{0,64}$`)
+
+// variable returns the value of a variable that a request sets.
+func variable(value any) (v jinja.Value, ok bool) {
+	switch x := value.(type) {
+	case bool:
+		return jinja.NewBool(x), true
+	case float64:
+		if x == math.Trunc(x) && math.Abs(x) < 1<<53 {
+			return jinja.NewInt(int64(x)), true
+		}
+		return jinja.NewFloat(x), true
+	case string:
+		return jinja.NewString(x), word.MatchString(x)
+	}
+	return v, false
+}
+
+// Check returns an error for a variable that the template does not have, or that may not be set.
+func (t *Template) Check(kwargs map[string]any) error {
+	for _, name := range slices.Sorted(maps.Keys(kwargs)) {
+		_, token := t.tokens[name]
+		if token || slices.Contains([]string{"messages", "add_generation_prompt", "tools", "documents"}, name) || !regexp.MustCompile(`\b`+regexp.QuoteMeta(name)+`\b`).MatchString(t.source) {
+			return fmt.Errorf("%s has no variable %.40q that may be set", t.file, name)
+		}
+		if _, ok := variable(kwargs[name]); !ok {
+			return fmt.Errorf("%.40q must be true, false, a number, or a word of at most 64 letters", name)
+		}
+	}
+	return nil
+}
+
+// render runs the template. kwargs are the variables that a request sets.
+func (t *Template) render(messages []Message, kwargs map[string]any) (text string, err error) {
 	r := &run{most: maxBytes, until: time.Now().Add(maxTime)}
 	list := make([]jinja.Value, len(messages))
 	for i, m := range messages {
@@ -59,7 +94,11 @@ func (t *Template) render(messages []Message) (text string, err error) {
 		list[i].AsDict().Set("content", jinja.NewString(m.Content))
 		r.most += 4 * len(m.Content)
 	}
-	vars := map[string]jinja.Value{"messages": jinja.NewList(list), "add_generation_prompt": jinja.NewBool(true), "tools": jinja.None(), "documents": jinja.None()}
+	vars := make(map[string]jinja.Value)
+	for name, value := range kwargs {
+		vars[name], _ = variable(value) // Check was called.
+	}
+	vars["messages"], vars["add_generation_prompt"], vars["tools"], vars["documents"] = jinja.NewList(list), jinja.NewBool(true), jinja.None(), jinja.None()
 	for name, token := range t.tokens {
 		vars[name] = jinja.NewString(token)
 	}

@@ -22,6 +22,7 @@ type options struct {
 	requests.Length
 	prefix, suffix, infill string
 	chat, input, negative  string
+	kwargs                 map[string]any
 	// stop is the text of --stop, "" if it is an id.
 	stop           string
 	badWords       []string
@@ -51,12 +52,13 @@ func (o *options) flags() kit.Set {
 		kit.Int(&o.n, 1, requests.MaxSamples, kit.Flag{Name: "n", Category: kit.CatInput, Usage: "draw `N` samples, or N for each line of --input"}),
 		kit.Parsed(&o.Length, requests.ParseLength, requests.Length.String, kit.Flag{Name: "length", Category: kit.CatInput, Default: "the model's, +256 for an answer",
 			Usage: "use `N` positions, or +N to fill (--max-new-tokens N)", Synonyms: []kit.Synonym{{Name: "max-new-tokens", Value: "+%s"}}}),
-		kit.Text(&o.prefix, kit.Flag{Name: "prefix", Category: kit.CatInput, Usage: "begin each sample with `TEXT`; also --prompt", Synonyms: []kit.Synonym{{Name: "prompt", Value: "%s"}}}),
-		kit.Text(&o.suffix, kit.Flag{Name: "suffix", Category: kit.CatInput, Usage: "end each sample with `TEXT`"}),
+		kit.Text(&o.prefix, kit.Flag{Name: "prefix", Category: kit.CatInput, Usage: "begin each sample, or answer to --chat, with `TEXT`; also --prompt, --answer-prefix", Synonyms: []kit.Synonym{{Name: "prompt", Value: "%s"}, {Name: "answer-prefix", Value: "%s"}}}),
+		kit.Text(&o.suffix, kit.Flag{Name: "suffix", Category: kit.CatInput, Usage: "end each sample, or answer, with `TEXT`"}),
 		kit.Text(&o.infill, kit.Flag{Name: "infill", Category: kit.CatInput, Usage: "fill `TEMPLATE`, a text with {{N}} for N masks and {{*}} for the rest"}),
 		kit.Name(&o.negative, "give the text", kit.Flag{Name: "negative", Category: kit.CatInput, Rare: true, Usage: "replace the prompt with `TEXT` on the second canvas of --guidance"}),
 		kit.Texts(&o.badWords, kit.Flag{Name: "bad-words", Category: kit.CatSample, Usage: "never write `TEXT`, with or without a blank before it; may be repeated"}),
 		kit.Text(&o.chat, kit.Flag{Name: "chat", Category: kit.CatInput, Usage: "answer the message `TEXT`, by the model's chat template"}),
+		setup.KwargsFlag(&o.kwargs),
 		kit.Name(&o.input, "name a file, or - for standard input", kit.Flag{Name: "input", Category: kit.CatInput, Usage: "read canvases from `FILE`, one JSON object per line; - is standard input"}),
 		setup.CacheMemoryFlag(&o.cacheMemory),
 		kit.Bool(&o.dryRun, kit.Flag{Name: "dry-run", Category: kit.CatOutput, Usage: "sample nothing; predict the network calls, seconds and memory"}),
@@ -75,10 +77,12 @@ func (o *options) check(ctx context.Context, s kit.Streams, args []string) error
 		return exit.Usagef("generate: unexpected argument %q: did you mean --prefix %q? It takes flags only", args[0], args[0])
 	}
 	if err := o.all.ExcludeAs("%s and %s both give the text; use one",
-		[][2]string{{"input", "prefix"}, {"input", "suffix"}, {"input", "infill"}, {"infill", "prefix"}, {"infill", "suffix"}, {"chat", "input"}, {"chat", "prefix"}, {"chat", "suffix"}, {"chat", "infill"}}...); err != nil {
+		[][2]string{{"input", "prefix"}, {"input", "suffix"}, {"input", "infill"}, {"infill", "prefix"}, {"infill", "suffix"}, {"chat", "input"}}...); err != nil {
 		return err
 	}
 	switch {
+	case o.chat == "" && o.all.Given("chat-template-kwargs"):
+		return o.all.Unused("without --chat", "chat-template-kwargs")
 	case o.all.Given("infill") && o.infill == "":
 		return exit.Usagef("--infill: the template is empty: write {{N}} for N masks, or {{*}} for the rest")
 	case o.all.Given("chat") && o.chat == "":

@@ -15,6 +15,7 @@ import (
 	"mdmgen/requests"
 	"mdmgen/samplers/catalog"
 	"mdmgen/tokenize"
+	"mdmgen/tokenize/chat"
 
 	"github.com/urfave/cli/v2"
 )
@@ -33,8 +34,9 @@ func Command(s kit.Streams) *cli.Command {
 			"lines: {\"prefix\":…,\"suffix\":…,\"length\":…}, {\"infill\":TEXT or [\"text\",3,\"text\"]}, {\"ids\":[5,null,17]} with null\n" +
 			"for masks, or {\"messages\":[{\"role\":\"user\",\"content\":TEXT}],\"length\":…}; \"n\", \"seed\", \"sampler\" and every sampler\n" +
 			"setting (\"temperature\", \"top_p\" …) take the place of the flags. --chat is one message of a user. Messages become\n" +
-			"a prompt by the model's chat template; only the answer is printed. Given text is plain text: a prompt that\n" +
-			"spells a special token stays letters. --prefix \"$(cat)\" takes a text from standard input.\n\n" +
+			"a prompt by the model's chat template; only the answer is printed, which --prefix, --suffix or --infill shapes.\n" +
+			"Given text is plain text: a prompt that spells a special token stays letters.\n" +
+			"--prefix \"$(cat)\" takes a text from standard input.\n\n" +
 			"A sample depends on the model, the sampler's settings, the seed and its index, not on --batch or --threads.\n" +
 			"`mdmgen samplers NAME` lists the flags and settings of a sampler; others are errors.",
 		Flags: o.flags().CLI(),
@@ -91,7 +93,7 @@ func generate(ctx context.Context, s kit.Streams, o *options) (err error) {
 		return err
 	}
 	if o.chat != "" { // Report a template's error before a network is opened.
-		if _, err := g.texts.Prompt(g.asked().Messages); err != nil {
+		if _, err := g.texts.Prompt(chat.Asked{Messages: g.asked().Messages, Kwargs: g.kwargs}); err != nil {
 			return g.wrong(0, err)
 		}
 	}
@@ -190,7 +192,7 @@ func (g *generation) prepare() error {
 		s.Length = len(g.jobs[0].Inside(g.jobs[0].Tokens))
 	}
 	s.Prefix, s.Suffix, s.Infill, s.Chat, s.Input = g.prefix, g.suffix, g.infill, g.chat, g.input
-	s.Negative, s.BadWords, s.MatchLaw, s.ChatTemplate = g.negative, g.badWords, g.matchLaw(), g.texts.Template()
+	s.ChatTemplateKwargs, s.Negative, s.BadWords, s.MatchLaw, s.ChatTemplate = g.kwargs, g.negative, g.badWords, g.matchLaw(), g.texts.Template()
 	s.Profile, s.Groups, s.Audit, s.Facts, s.Sidecar = g.sampler.Profile.Digest(), g.grouping(g.builder.Options), g.audit, g.model.Facts, g.model.Sidecar
 	g.settings = s
 	return nil

@@ -32,13 +32,14 @@ type job struct {
 
 // asked returns the request of the flags.
 func (o *options) asked() requests.Request {
-	switch {
-	case o.chat != "":
-		return requests.Request{Messages: []chat.Message{{Role: "user", Content: o.chat}}}
-	case o.infill != "":
-		return requests.Request{Infill: &o.infill}
+	r := requests.Request{Prefix: &o.prefix, Suffix: &o.suffix, Kwargs: o.kwargs}
+	if o.infill != "" {
+		r.Prefix, r.Suffix, r.Infill = nil, nil, &o.infill
 	}
-	return requests.Request{Prefix: &o.prefix, Suffix: &o.suffix}
+	if o.chat != "" {
+		r.Messages = []chat.Message{{Role: "user", Content: o.chat}}
+	}
+	return r
 }
 
 // inputName returns the name of --input in messages.

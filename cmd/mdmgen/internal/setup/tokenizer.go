@@ -3,11 +3,13 @@ package setup
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"mdmgen/builtin"
@@ -22,6 +24,21 @@ import (
 type Tokenizer struct {
 	path string
 	flag *kit.Flag
+}
+
+// KwargsFlag returns the flag for the variables of a chat template.
+func KwargsFlag(to *map[string]any) *kit.Flag {
+	parse := func(text string) (out map[string]any, err error) {
+		if err = json.Unmarshal([]byte(text), &out); err != nil || out == nil {
+			return nil, errors.New(`must be a JSON object, such as {"enable_thinking":false}`)
+		}
+		return out, nil
+	}
+	show := func(m map[string]any) string {
+		text, _ := json.Marshal(m) // It was JSON.
+		return strings.TrimPrefix(string(text), "null")
+	}
+	return kit.Parsed(to, parse, show, kit.Flag{Name: "chat-template-kwargs", Category: kit.CatInput, Usage: "set variables of the chat template, a `JSON` object such as {\"enable_thinking\":false}"})
 }
 
 // EnvTokenizer is the variable that names the tokenizer of models without their own.
