@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 
 	"mdmgen/internal/fault"
@@ -149,6 +150,15 @@ func (b *Builder) Job(ctx context.Context, r Request) (j Job, err error) {
 		}
 	}
 	return j, wrong("", b.check(j))
+}
+
+// Expected returns the expected number of calls of a sample, or the maximum (atMost) if the expectation
+// depends on the network's rows.
+func (j *Job) Expected(spec samplers.Spec) (calls float64, atMost bool) {
+	if calls, finish, err := j.Sampler.ExpectedCalls(len(spec.Masked(j.Tokens))); err == nil && !math.IsNaN(calls) {
+		return calls + finish, false
+	}
+	return float64(j.Sampler.MostCalls(spec, j.Tokens)), true
 }
 
 // Layout returns the layout of the canvas of a request, which may grow by its own options.

@@ -94,8 +94,8 @@ func wrong(field string, err error) error {
 	return &Error{field, err}
 }
 
-// maxAnswer is the number of tokens of an answer without a length.
-const maxAnswer = 256
+// MaxAnswer is the maximum number of tokens of an answer without a length.
+const MaxAnswer = 256
 
 // answer builds the canvas of messages and the answer to them.
 func (l Layout) answer(r Request) (c Canvas, err error) {
@@ -140,7 +140,7 @@ func (l Layout) answer(r Request) (c Canvas, err error) {
 	l.Facts.Frame = nil // The template writes all that stands around messages.
 	open := slices.ContainsFunc(pieces, func(p piece) bool { return p.masks == rest })
 	if l.Length == (Length{}) && l.MaxLength == 0 && !l.Facts.FixedLength && open {
-		l.Length.Fill = max(1, min(maxAnswer, l.Facts.Length-len(ids)))
+		l.Length.Fill = max(1, min(MaxAnswer, l.Facts.Length-len(ids)))
 	}
 	c, err = l.fit(append([]piece{{ids: ids}}, pieces...))
 	for c.Prompt < min(len(prompt), len(ids)) && prompt[c.Prompt] == ids[c.Prompt] {

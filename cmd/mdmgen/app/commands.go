@@ -5,6 +5,7 @@ import (
 
 	"mdmgen/cmd/mdmgen/internal/bench"
 	"mdmgen/cmd/mdmgen/internal/bound"
+	"mdmgen/cmd/mdmgen/internal/chat"
 	"mdmgen/cmd/mdmgen/internal/generate"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/models"
@@ -20,6 +21,7 @@ import (
 // which are parsed into a struct of its own, and its action.
 var commands = []func(kit.Streams) *cli.Command{
 	generate.Command,
+	chat.Command,
 	score.Command,
 	read.Command,
 	bound.Command,

@@ -57,7 +57,7 @@ func (g *generation) predict(out *kit.Output) error {
 	for _, j := range g.jobs {
 		free := len(g.free(j.Tokens))
 		f.MostCalls += j.N * j.Sampler.MostCalls(g.network.Spec(), j.Tokens)
-		each, atMost := g.expected(&j)
+		each, atMost := j.Expected(g.network.Spec())
 		if atMost {
 			known = false
 		}
@@ -84,15 +84,6 @@ func (g *generation) predict(out *kit.Output) error {
 		return err
 	}
 	return out.Commit()
-}
-
-// expected returns the expected number of calls of a sequence of a job, or the maximum (atMost) if
-// the expectation depends on the network's rows.
-func (g *generation) expected(j *job) (calls float64, atMost bool) {
-	if calls, finish, err := j.Sampler.ExpectedCalls(len(g.free(j.Tokens))); err == nil && !math.IsNaN(calls) {
-		return calls + finish, false
-	}
-	return float64(j.Sampler.MostCalls(g.network.Spec(), j.Tokens)), true
 }
 
 // timeCall times the first call for a batch of a canvas, on its second run.

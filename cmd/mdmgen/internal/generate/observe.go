@@ -79,7 +79,7 @@ func (g *generation) observe() (end func(*error), err error) {
 		}
 	}
 	if g.show.watch {
-		o := watch.Options{Confidence: g.show.colors == "confidence", Seed: g.settings.Seed, Expected: func(sequence uint64) (float64, bool) { return g.expected(g.at(int(sequence))) }}
+		o := watch.Options{Confidence: g.show.colors == "confidence", Seed: g.settings.Seed, Expected: func(sequence uint64) (float64, bool) { return g.at(int(sequence)).Expected(g.network.Spec()) }}
 		var why string
 		if w.screen, why = watch.Open(g.streams, o); why != "" {
 			g.streams.Notice("--watch is ignored: " + why)

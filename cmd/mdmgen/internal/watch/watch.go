@@ -46,6 +46,8 @@ type Options struct {
 	// Confidence colours tokens by the probability with which they were drawn.
 	Confidence bool
 	Seed       uint64
+	// Skip is the number of positions at the beginning that are not shown.
+	Skip int
 	// Expected returns the number of calls of a sequence, exactly or at most.
 	Expected func(sequence uint64) (calls float64, atMost bool)
 }
@@ -160,6 +162,18 @@ func (w *Screen) erased() string {
 // print writes to the terminal. It ignores errors: printing the results reports them.
 func (w *Screen) print(text string) { _, _ = io.WriteString(w.out.W, text) }
 
+// Picture is what a [Screen] shows, for a program that draws it itself.
+type Picture struct{ view view }
+
+// NewPicture returns a picture without a canvas.
+func NewPicture(o Options) *Picture { return &Picture{view{Options: o}} }
+
+// Frame applies a frame.
+func (p *Picture) Frame(f frame.Frame) { p.view.apply(f) }
+
+// Lines returns the lines of the picture for a terminal.
+func (p *Picture) Lines(columns, rows int) []string { return p.view.lines(columns, rows) }
+
 // view is the picture: canvases side by side, a legend and a line of numbers.
 type view struct {
 	Options
@@ -209,7 +223,7 @@ func (v *view) lines(columns, rows int) []string {
 	each := (width+gap)/n - gap
 	var body []string
 	for i, p := range v.panes[:n] {
-		drawn := p.lines(each, max(1, rows-1-len(status)), v.Confidence)
+		drawn := p.lines(v.Skip, each, max(1, rows-1-len(status)), v.Confidence)
 		for len(body) < len(drawn) {
 			body = append(body, "")
 		}
@@ -232,8 +246,9 @@ var (
 	fresh = ansi.NewStyle().Bold().Underline(true)
 )
 
-// lines returns as many lines of a canvas as there is room for, around the newest token.
-func (p *pane) lines(width, rows int, confidence bool) []string {
+// lines returns as many lines of a canvas as there is room for, around the newest token, without its
+// first positions.
+func (p *pane) lines(skip, width, rows int, confidence bool) []string {
 	if p.canvas.Calls != p.shown {
 		p.since, p.shown = p.shown, p.canvas.Calls
 	}
@@ -248,7 +263,7 @@ func (p *pane) lines(width, rows int, confidence bool) []string {
 			column += n
 		}
 	}
-	for _, c := range p.canvas.Cells {
+	for _, c := range p.canvas.Cells[min(skip, len(p.canvas.Cells)):] {
 		isNew := c.Call > p.since
 		switch {
 		case c.Masked && c.Call > 0:

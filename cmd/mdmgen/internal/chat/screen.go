@@ -1,0 +1,203 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"charm.land/bubbles/v2/textinput"
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"mdmgen/cmd/mdmgen/internal/watch"
+	"mdmgen/internal/fault"
+	"mdmgen/internal/printable"
+	"mdmgen/serve/frame"
+)
+
+// screen is a chat on a terminal: a line to edit and, while an answer is drawn, its picture above.
+// Bubble Tea edits the line because the Terminal of golang.org/x/term counts each letter as one column.
+type screen struct {
+	*session
+	ctx     context.Context
+	program *tea.Program
+	input   textinput.Model
+	// past are the lines typed before, of which the input shows the one at.
+	past []string
+	at   int
+	// picture and stop are those of the answer that is being drawn, nil for none.
+	picture       *watch.Picture
+	stop          context.CancelFunc
+	columns, rows int
+	leaving       bool
+	err           error
+}
+
+// drawn is the message of a frame; answered that of the end of an answer.
+type drawn frame.Frame
+type answered struct {
+	text string
+	err  error
+}
+
+// told is the message of a notice.
+type told string
+
+// show runs the chat on the terminal.
+func (c *session) show(ctx context.Context) error {
+	m := &screen{session: c, ctx: ctx, input: textinput.New(), columns: 80, rows: 24}
+	m.input.Prompt = "> "
+	m.input.SetVirtualCursor(false)
+	m.program = tea.NewProgram(m, tea.WithContext(ctx), tea.WithOutput(c.streams.Out.W), tea.WithoutSignalHandler())
+	fmt.Fprintln(c.streams.Out, c.greeting())
+	_, err := m.program.Run()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	c.sampler.ShowSeed(c.streams, c.seed)
+	return errors.Join(m.err, err)
+}
+
+// Init begins the chat.
+func (m *screen) Init() tea.Cmd { return m.input.Focus() }
+
+// print prints a text above the line. It wraps it, and prints line by line, so that texts longer than the
+// terminal leave no gaps in what is scrolled.
+func (m *screen) print(text string) tea.Cmd {
+	var lines []tea.Cmd
+	for line := range strings.SplitSeq(ansi.Wrap(text, max(m.columns-1, 1), ""), "\n") {
+		if line == "" {
+			line = " " // An empty one prints nothing.
+		}
+		lines = append(lines, tea.Println(line))
+	}
+	return tea.Sequence(lines...)
+}
+
+// Update implements [tea.Model].
+func (m *screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		m.columns, m.rows = msg.Width, msg.Height
+		m.input.SetWidth(max(1, m.columns-4))
+	case drawn:
+		if m.picture == nil {
+			m.picture = watch.NewPicture(watch.Options{Confidence: m.colors == "confidence", Seed: m.seed, Skip: m.first(), Expected: func(uint64) (float64, bool) { return m.job.Expected(m.network.Spec()) }})
+		}
+		m.picture.Frame(frame.Frame(msg))
+	case told:
+		return m, m.print(string(msg))
+	case answered:
+		return m, m.ended(msg)
+	case tea.KeyPressMsg:
+		switch msg.String() {
+		case "ctrl+c":
+			if m.stop != nil {
+				m.stop()
+			}
+			m.input.Reset()
+			return m, nil
+		case "ctrl+d":
+			if m.input.Value() == "" && m.stop == nil {
+				return m, m.leave()
+			}
+		case "enter":
+			if m.stop == nil {
+				return m, m.enter()
+			}
+			return m, nil
+		case "up":
+			m.recall(-1)
+			return m, nil
+		case "down":
+			m.recall(1)
+			return m, nil
+		}
+	}
+	var cmd tea.Cmd
+	m.input, cmd = m.input.Update(msg)
+	return m, cmd
+}
+
+// recall shows a line typed before.
+func (m *screen) recall(by int) {
+	m.at = min(max(0, m.at+by), len(m.past))
+	if m.input.Reset(); m.at < len(m.past) {
+		m.input.SetValue(m.past[m.at])
+		m.input.CursorEnd()
+	}
+}
+
+func (m *screen) leave() tea.Cmd {
+	m.leaving = true
+	return tea.Quit
+}
+
+// enter does what the line says.
+func (m *screen) enter() tea.Cmd {
+	line := m.input.Value()
+	m.input.Reset()
+	if line != "" {
+		m.past = append(m.past, line)
+	}
+	m.at = len(m.past)
+	echo := m.print(m.input.Prompt + line)
+	answers, says, leave, err := m.line(m.ctx, line)
+	switch {
+	case err != nil:
+		return tea.Sequence(echo, m.print(m.failure(err)))
+	case leave:
+		return tea.Sequence(echo, m.leave())
+	case says != "":
+		return tea.Sequence(echo, m.print(says))
+	case !answers:
+		return echo
+	}
+	var ctx context.Context
+	ctx, m.stop = context.WithCancel(m.ctx)
+	return tea.Sequence(echo, func() tea.Msg {
+		text, err := m.answer(ctx, func(text string) { m.program.Send(told(text)) }, func(f frame.Frame) { m.program.Send(drawn(f)) })
+		return answered{text, err}
+	})
+}
+
+// failure returns the line of an error.
+func (m *screen) failure(err error) string {
+	return "mdmgen: " + printable.String(fault.Spell(err, m.all.Spell))
+}
+
+// ended prints an answer.
+func (m *screen) ended(a answered) tea.Cmd {
+	m.stop()
+	m.stop, m.picture = nil, nil
+	var lines []string
+	if a.text != "" {
+		for line := range strings.SplitSeq(a.text, "\n") {
+			lines = append(lines, printable.String(line))
+		}
+	}
+	switch {
+	case errors.Is(a.err, context.Canceled):
+		lines = append(lines, ansi.NewStyle().Faint().Styled("(stopped)"))
+	case a.err != nil:
+		lines = append(lines, m.failure(a.err))
+	}
+	return m.print(strings.Join(lines, "\n"))
+}
+
+// View implements [tea.Model].
+func (m *screen) View() tea.View {
+	if m.leaving {
+		return tea.NewView("")
+	}
+	var lines []string
+	if m.picture != nil {
+		lines = m.picture.Lines(m.columns, m.rows-1)
+	}
+	view := tea.NewView(strings.Join(append(lines, m.input.View()), "\n"))
+	if view.Cursor = m.input.Cursor(); view.Cursor != nil {
+		view.Cursor.Y += len(lines)
+	}
+	return view
+}

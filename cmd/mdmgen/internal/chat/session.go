@@ -1,0 +1,198 @@
+package chat
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"mdmgen/cmd/mdmgen/internal/kit"
+	"mdmgen/cmd/mdmgen/internal/setup"
+	"mdmgen/internal/fault"
+	"mdmgen/model"
+	"mdmgen/model/facts"
+	"mdmgen/requests"
+	"mdmgen/samplers"
+	"mdmgen/serve/frame"
+	"mdmgen/tokenize"
+	"mdmgen/tokenize/chat"
+)
+
+// session is a chat with its history. It belongs to one goroutine at a time.
+type session struct {
+	*options
+	streams kit.Streams
+	network model.Model
+	facts   facts.Facts
+	words   *tokenize.Tokenizer
+	texts   *requests.Words
+	builder *requests.Builder
+	// story reports whether the model has no chat template: the messages are then parts of one text.
+	story    bool
+	messages []chat.Message
+	// set holds the options of /set, in the form of a request in JSON.
+	set map[string]json.RawMessage
+	// drawn is the number of answers so far. Each has random numbers of its own.
+	seed, drawn uint64
+	// left is the number of messages, without the system's, that were left out because the history is
+	// too long.
+	left int
+	// job is that of the last answer.
+	job requests.Job
+}
+
+// instruct sets the system's message; "" removes it.
+func (c *session) instruct(text string) {
+	if c.turns() < len(c.messages) {
+		c.messages = c.messages[1:]
+	}
+	if text != "" {
+		c.messages = slices.Insert(c.messages, 0, chat.Message{Role: "system", Content: text})
+	}
+}
+
+// turns returns the number of messages without the system's.
+func (c *session) turns() int {
+	if len(c.messages) > 0 && c.messages[0].Role == "system" {
+		return len(c.messages) - 1
+	}
+	return len(c.messages)
+}
+
+// say appends a message of the user's. In a story, a blank separates it from the text before it.
+func (c *session) say(text string) {
+	first, _ := utf8.DecodeRuneInString(text)
+	if n := len(c.messages); c.story && n > 0 && (unicode.IsLetter(first) || unicode.IsNumber(first)) {
+		if last, _ := utf8.DecodeLastRuneInString(c.messages[n-1].Content); !unicode.IsSpace(last) {
+			text = " " + text
+		}
+	}
+	c.messages = append(c.messages, chat.Message{Role: "user", Content: text})
+}
+
+// request returns the request for the next answer.
+func (c *session) request() (requests.Request, error) {
+	object, _ := json.Marshal(c.set) // It is JSON.
+	if c.set == nil {
+		object = []byte("{}")
+	}
+	r, err := c.builder.Parse(object)
+	if err != nil {
+		return r, err
+	}
+	system := len(c.messages) - c.turns()
+	sent := slices.Concat(c.messages[:system], c.messages[system+c.left:])
+	if !c.story {
+		if r.Messages = sent; r.Kwargs == nil {
+			r.Kwargs = c.kwargs
+		}
+		return r, nil
+	}
+	text := ""
+	for _, m := range sent {
+		text += m.Content
+	}
+	if r.Prefix = &text; r.Length == (requests.Length{}) && c.Length == (requests.Length{}) && !c.facts.FixedLength {
+		r.Length.Fill = c.room()
+	}
+	return r, nil
+}
+
+// room returns the number of positions that an answer of no given length has.
+func (c *session) room() int { return max(1, min(requests.MaxAnswer, c.facts.Length/2)) }
+
+// next makes the job of the next answer. If the history leaves no room for it, the oldest turns leave.
+func (c *session) next(ctx context.Context, tell func(string)) error {
+	before := c.left
+	for {
+		r, err := c.request()
+		if err != nil {
+			return err
+		}
+		j, err := c.builder.Job(ctx, r)
+		var wrong *requests.Error
+		tight := errors.As(err, &wrong) && wrong.Field == "length"
+		if err == nil && r.Length == (requests.Length{}) && c.Length == (requests.Length{}) && r.Infill == nil {
+			tight = c.facts.Length-j.Prompt < c.room()
+		}
+		if tight && c.turns()-c.left > 2 {
+			c.left += 2
+			continue
+		}
+		if c.left > before && before == 0 && err == nil {
+			tell("the history is too long for the model: the oldest turns are left out from here on")
+		}
+		c.job = j
+		return err
+	}
+}
+
+// answer draws the answer to the messages and appends it. frames, if not nil, gets each frame. If ctx
+// is cancelled, the answer is the text before its first mask, and the error is that of ctx.
+func (c *session) answer(ctx context.Context, tell func(string), frames func(frame.Frame)) (text string, err error) {
+	if err := c.next(ctx, tell); err != nil {
+		return "", c.wrong(fault.WithoutName(err))
+	}
+	var canvas frame.Canvas
+	maker := frame.Maker{Mask: c.facts.MaskID, Piece: c.words.Piece(), Begin: time.Now()}
+	one := samplers.Sequence{Index: c.drawn, Canvas: c.job.Tokens, Method: c.job.Sampler}
+	seed := samplers.ValueOr(c.job.Seed, c.seed)
+	c.drawn++
+	_, err = samplers.Sample(ctx, c.network, slices.Values([]samplers.Sequence{one}), samplers.Config{
+		Method: c.builder.Sampler(), Seed: seed, Batch: 1, Keep: setup.KeepBytes(c.cacheMemory),
+		OnStep: func(s samplers.Step) {
+			for _, f := range maker.Step(s, c.job.Tokens) {
+				canvas.Apply(f)
+				if frames != nil {
+					frames(f)
+				}
+			}
+		},
+	}, func(r samplers.Result) error {
+		s, err := requests.Printer{Words: c.words, Mask: c.facts.MaskID}.Sample(&c.job, r)
+		switch {
+		case err != nil:
+			return err
+		case c.story && s.Continuation != nil:
+			text = *s.Continuation
+		default:
+			text = *s.Text
+		}
+		return nil
+	})
+	switch {
+	case ctx.Err() != nil:
+		if text, err = c.words.Decode(c.settled(&canvas)); err == nil {
+			err = ctx.Err()
+		}
+	case err != nil:
+		return "", fault.WithoutName(err)
+	}
+	if text = strings.TrimRight(text, string(utf8.RuneError)); text != "" {
+		c.messages = append(c.messages, chat.Message{Role: "assistant", Content: text})
+	}
+	return text, err
+}
+
+// first returns the first position of the last answer.
+func (c *session) first() int {
+	if c.story {
+		return slices.Index(c.job.Tokens, c.facts.MaskID)
+	}
+	return c.job.Prompt
+}
+
+// settled returns the ids of an answer up to its first mask or its end.
+func (c *session) settled(canvas *frame.Canvas) (ids []int) {
+	for _, cell := range canvas.Cells[min(c.first(), len(canvas.Cells)):] {
+		if cell.Masked {
+			break
+		}
+		ids = append(ids, cell.Token)
+	}
+	return ids[:c.words.End(ids)]
+}
