@@ -151,7 +151,9 @@ func (c *session) lines(ctx context.Context) error {
 			c.streams.Notice(line)
 		}
 	}
-	tell(c.greeting())
+	if c.story || kit.IsTerminal(c.streams.In) {
+		tell(c.greeting())
+	}
 	for line, err := range kit.Lines(c.streams.In, "standard input") {
 		if err != nil {
 			return err

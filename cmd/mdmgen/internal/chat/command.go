@@ -2,6 +2,7 @@ package chat
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -19,17 +20,17 @@ import (
 )
 
 // help describes the commands of a chat.
-const help = "/system TEXT       set the system's message; without TEXT remove it\n" +
-	"/set OPTION VALUE  set an option of a line of generate --input: temperature, sampler, length +N, prefix, infill …;\n" +
-	"                   without VALUE remove it\n" +
+const help = "/system TEXT       set the system's message; remove it without TEXT\n" +
+	"/set OPTION VALUE  set an option; remove it without VALUE: prefix, suffix, infill,\n" +
+	"                   length, chat_template_kwargs, sampler, seed, temperature …\n" +
 	"/show              show the settings\n" +
 	"/regen             answer the last message again\n" +
 	"/undo              remove the last message and its answer\n" +
 	"/clear             remove all messages but the system's\n" +
-	"/save FILE         write the messages and the options as a line that generate --input reads\n" +
+	"/save FILE         write messages and options, a line for generate --input\n" +
 	"/load FILE         replace them by the last line of FILE\n" +
 	"/exit              leave\n" +
-	"//                 begins a message with /"
+	"//TEXT             the message /TEXT"
 
 // line does what a line says. answers reports whether an answer is due, leave whether the chat is over;
 // says is told to the user.
@@ -41,7 +42,7 @@ func (c *session) line(ctx context.Context, text string) (answers bool, says str
 	case name == "" && !c.story:
 		return false, "", false, nil
 	case !strings.HasPrefix(name, "/") || strings.HasPrefix(name, "//"):
-		if text = strings.TrimPrefix(text, "//"); text != "" {
+		if text = strings.TrimPrefix(text, "/"); text != "" {
 			c.say(text)
 		}
 		return true, "", false, nil
@@ -79,7 +80,7 @@ func (c *session) line(ctx context.Context, text string) (answers bool, says str
 		leave = true
 	default:
 		names := strings.Fields("/help /system /set /show /regen /undo /clear /save /load /exit")
-		err = exit.Usagef("%.40s: no such command%s; // begins a message with /", name, suggest.Ending(name, names))
+		err = exit.Usagef("%.40s: no such command%s", name, cmp.Or(suggest.Ending(name, names), "; // begins a message with /"))
 	}
 	c.left = min(c.left, max(0, c.turns()-1))
 	return answers, says, leave, err

@@ -63,8 +63,12 @@ func (c *session) turns() int {
 	return len(c.messages)
 }
 
-// say appends a message of the user's. In a story, a blank separates it from the text before it.
+// say appends a message of the user's, in place of one without an answer: templates want turns. In a
+// story, a blank separates it from the text before it.
 func (c *session) say(text string) {
+	if n := len(c.messages); !c.story && n > 0 && c.messages[n-1].Role == "user" {
+		c.messages = c.messages[:n-1]
+	}
 	first, _ := utf8.DecodeRuneInString(text)
 	if n := len(c.messages); c.story && n > 0 && (unicode.IsLetter(first) || unicode.IsNumber(first)) {
 		if last, _ := utf8.DecodeLastRuneInString(c.messages[n-1].Content); !unicode.IsSpace(last) {

@@ -38,7 +38,7 @@ func KwargsFlag(to *map[string]any) *kit.Flag {
 		text, _ := json.Marshal(m) // It was JSON.
 		return strings.TrimPrefix(string(text), "null")
 	}
-	return kit.Parsed(to, parse, show, kit.Flag{Name: "chat-template-kwargs", Category: kit.CatInput, Usage: "set variables of the chat template, a `JSON` object such as {\"enable_thinking\":false}"})
+	return kit.Parsed(to, parse, show, kit.Flag{Name: "chat-template-kwargs", Category: kit.CatInput, Words: []string{`{"enable_thinking":false}`}, Usage: "set variables of the chat template, a `JSON` object such as {\"enable_thinking\":false}"})
 }
 
 // EnvTokenizer is the variable that names the tokenizer of models without their own.
