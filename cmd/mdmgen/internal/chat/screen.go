@@ -41,15 +41,17 @@ type answered struct {
 	err  error
 }
 
-// told is the message of a notice.
+// told is the message of a notice, over that of the end of the process.
 type told string
+type over struct{}
 
 // show runs the chat on the terminal.
 func (c *session) show(ctx context.Context) error {
 	m := &screen{session: c, ctx: ctx, input: textinput.New(), columns: 80, rows: 24}
 	m.input.Prompt = "> "
 	m.input.SetVirtualCursor(false)
-	m.program = tea.NewProgram(m, tea.WithContext(ctx), tea.WithOutput(c.streams.Out.W), tea.WithoutSignalHandler())
+	m.program = tea.NewProgram(m, tea.WithOutput(c.streams.Out.W), tea.WithoutSignalHandler())
+	defer context.AfterFunc(ctx, func() { m.program.Send(over{}) })()
 	fmt.Fprintln(c.streams.Out, c.greeting())
 	_, err := m.program.Run()
 	if ctx.Err() != nil {
@@ -86,6 +88,8 @@ func (m *screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			m.picture = watch.NewPicture(watch.Options{Confidence: m.colors == "confidence", Seed: m.seed, Skip: m.first(), Expected: func(uint64) (float64, bool) { return m.job.Expected(m.network.Spec()) }})
 		}
 		m.picture.Frame(frame.Frame(msg))
+	case over:
+		return m, m.leave()
 	case told:
 		return m, m.print(string(msg))
 	case answered:

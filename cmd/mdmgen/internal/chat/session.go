@@ -171,12 +171,12 @@ func (c *session) answer(ctx context.Context, tell func(string), frames func(fra
 	switch {
 	case ctx.Err() != nil:
 		if text, err = c.words.Decode(c.settled(&canvas)); err == nil {
-			err = ctx.Err()
+			text, err = strings.TrimRight(text, string(utf8.RuneError)), ctx.Err() // without a part of a character
 		}
 	case err != nil:
 		return "", fault.WithoutName(err)
 	}
-	if text = strings.TrimRight(text, string(utf8.RuneError)); text != "" {
+	if text != "" {
 		c.messages = append(c.messages, chat.Message{Role: "assistant", Content: text})
 	}
 	return text, err
