@@ -3,8 +3,8 @@
 package chat
 
 import (
-	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -76,7 +76,7 @@ func Command(s kit.Streams) *cli.Command {
 
 // talk opens the model and reads messages.
 func talk(ctx context.Context, s kit.Streams, o *options) (err error) {
-	c := &session{options: o, streams: s, seed: setup.SeedOr(o.sampler.Seed)}
+	c := &session{options: o, streams: s, seed: setup.SeedOr(o.sampler.Seed), set: make(map[string]json.RawMessage)}
 	if c.words, err = o.tokenizer.Open(ctx, s, &o.model); err != nil {
 		return setup.NeedTokenizer(err, "a chat", "")
 	}
@@ -87,8 +87,24 @@ func talk(ctx context.Context, s kit.Streams, o *options) (err error) {
 	} else if err != nil {
 		return c.wrong(err)
 	}
-	if err := cmp.Or(c.check(), c.begin(ctx)); err != nil {
-		return err
+	if c.story {
+		if err := o.all.Unused("to a model without a chat template", "system", "chat-template-kwargs"); err != nil {
+			return err
+		}
+	}
+	if o.load != "" {
+		if err := c.read(ctx, o.load); err != nil {
+			return err
+		}
+	}
+	if o.Length != (requests.Length{}) {
+		c.set["length"], _ = json.Marshal(o.Length.String())
+	}
+	if o.kwargs != nil {
+		c.set["chat_template_kwargs"], _ = json.Marshal(o.kwargs)
+	}
+	if o.system != "" {
+		c.instruct(o.system)
 	}
 	if c.network, err = o.model.Open(ctx, s, o.all); err != nil {
 		return err
@@ -102,7 +118,7 @@ func talk(ctx context.Context, s kit.Streams, o *options) (err error) {
 	if err != nil {
 		return err
 	}
-	c.builder, err = requests.New(ctx, requests.Config{Network: c.network, Words: c.texts, Length: o.Length, Options: opts, MaxN: 1,
+	c.builder, err = requests.New(ctx, requests.Config{Network: c.network, Words: c.texts, Options: opts, MaxN: 1,
 		Fit: func(ctx context.Context, o *catalog.Options, canvas []int) error {
 			return c.sampler.Fit(ctx, s, c.network, o, canvas)
 		}})
@@ -113,27 +129,6 @@ func talk(ctx context.Context, s kit.Streams, o *options) (err error) {
 		return c.show(ctx)
 	}
 	return c.lines(ctx)
-}
-
-// check returns an error for flags that do not apply to a story.
-func (c *session) check() error {
-	if c.story {
-		return c.all.Unused("to a model without a chat template", "system", "chat-template-kwargs")
-	}
-	return nil
-}
-
-// begin makes the messages before the first line.
-func (c *session) begin(ctx context.Context) error {
-	if c.load != "" {
-		if err := c.read(ctx, c.load); err != nil {
-			return err
-		}
-	}
-	if c.system != "" {
-		c.instruct(c.system)
-	}
-	return nil
 }
 
 // greeting says what the chat is.
@@ -168,15 +163,12 @@ func (c *session) lines(ctx context.Context) error {
 		if leave {
 			break
 		}
-		if !answers {
-			continue
-		}
-		text, err := c.answer(ctx, tell, nil)
-		if err == nil {
-			_, err = fmt.Fprintln(c.streams.Out, text)
-		}
-		if err != nil {
-			return err
+		if answers {
+			text, err := c.answer(ctx, tell, nil)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintln(c.streams.Out, text)
 		}
 	}
 	c.sampler.ShowSeed(c.streams, c.seed)

@@ -90,38 +90,26 @@ func (c *session) line(ctx context.Context, text string) (answers bool, says str
 func (c *session) option(text string) error {
 	name, value, _ := strings.Cut(text, " ")
 	name, value = strings.ReplaceAll(name, "-", "_"), strings.TrimSpace(value)
-	if name == "" {
-		return exit.Usagef("/set: name an option and its value: /set temperature 0.5")
-	}
-	set := maps.Clone(c.set)
-	delete(set, name)
-	if value == "" {
-		c.set = set
+	switch {
+	case slices.Contains([]string{"", "n", "ids", "messages", "continue_final_message"}, name):
+		return exit.Usagef("/set: name an option of an answer and its value: /set temperature 0.5")
+	case value == "":
+		delete(c.set, name)
 		return nil
 	}
-	if set == nil {
-		set = make(map[string]json.RawMessage)
-	}
 	// A value is text, such as that of prefix, or else JSON, such as that of chat_template_kwargs.
-	quoted, _ := json.Marshal(value)
-	var wrong error
-	for _, raw := range [][]byte{quoted, []byte(value)} {
-		set[name] = raw
-		object, err := json.Marshal(map[string]json.RawMessage{name: raw})
-		if err != nil {
-			break
-		}
-		_, err = c.builder.Parse(object)
-		if err == nil {
-			if _, others := requests.Keys(); !slices.Contains(append(others, "prefix", "suffix", "infill", "length", "chat_template_kwargs"), name) || name == "n" {
-				return exit.Usagef("/set %s: is no option of an answer", name)
-			}
-			c.set = set
-			return nil
-		}
-		wrong = err
+	raw, _ := json.Marshal(value)
+	object := func() []byte { return fmt.Appendf(nil, "{%q:%s}", name, raw) }
+	_, err := c.builder.Parse(object())
+	if err != nil && json.Valid([]byte(value)) {
+		raw = []byte(value)
+		_, err = c.builder.Parse(object())
 	}
-	return exit.Usagef("/set: %s", fault.Plain(wrong))
+	if err != nil {
+		return exit.Usagef("/set: %s", fault.Plain(err))
+	}
+	c.set[name] = raw
+	return nil
 }
 
 // settings describes the chat.
@@ -133,13 +121,17 @@ func (c *session) settings() (string, error) {
 	for _, name := range slices.Sorted(maps.Keys(c.set)) {
 		t.Row(name, "%s", c.set[name])
 	}
-	used := c.builder.Sampler()
-	if c.job.Sampler != nil {
-		used = c.job.Sampler
-	}
-	line, err := kit.JSONLine(used.Settings())
+	line, err := kit.JSONLine(cmp.Or(c.job.Sampler, c.builder.Sampler()).Settings())
 	t.Row("sampler", "%s", line)
 	return strings.TrimSuffix(t.String(), "\n"), err
+}
+
+// text returns the text of a story.
+func text(messages []chat.Message) (all string) {
+	for _, m := range messages {
+		all += m.Content
+	}
+	return all
 }
 
 // save writes the chat as a request in JSON.
@@ -151,13 +143,10 @@ func (c *session) save(ctx context.Context, path string) error {
 	for name, raw := range c.set {
 		object[name] = raw
 	}
-	if object["messages"] = c.messages; c.story {
-		delete(object, "messages")
-		text := ""
-		for _, m := range c.messages {
-			text += m.Content
-		}
-		object["prefix"] = text
+	if c.story {
+		object["prefix"] = text(c.messages)
+	} else {
+		object["messages"] = c.messages
 	}
 	out, err := kit.NewOutput(ctx, "/save", path, c.streams)
 	if err != nil {
@@ -199,14 +188,13 @@ func (c *session) read(ctx context.Context, path string) error {
 	case !c.story && r.Messages == nil:
 		return exit.Usagef("%s:%d: has no messages", path, last.N)
 	}
-	var set map[string]json.RawMessage
-	if err := json.Unmarshal(last.Text, &set); err != nil {
+	c.messages, c.set, c.left = r.Messages, make(map[string]json.RawMessage), 0
+	if err := json.Unmarshal(last.Text, &c.set); err != nil {
 		return err
 	}
-	delete(set, "messages")
-	c.messages, c.set, c.left = r.Messages, set, 0
+	delete(c.set, "messages")
 	if c.story {
-		delete(set, "prefix")
+		delete(c.set, "prefix")
 		c.messages = []chat.Message{{Role: "user", Content: *r.Prefix}}
 	}
 	return nil

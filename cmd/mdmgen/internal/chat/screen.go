@@ -31,19 +31,10 @@ type screen struct {
 	stop          context.CancelFunc
 	columns, rows int
 	leaving       bool
-	err           error
 }
 
-// drawn is the message of a frame; answered that of the end of an answer.
-type drawn frame.Frame
-type answered struct {
-	text string
-	err  error
-}
-
-// told is the message of a notice, over that of the end of the process.
-type told string
-type over struct{}
+// do is a message: what the chat does about a frame, an answer, a notice or the end of the process.
+type do func() tea.Cmd
 
 // show runs the chat on the terminal.
 func (c *session) show(ctx context.Context) error {
@@ -51,14 +42,14 @@ func (c *session) show(ctx context.Context) error {
 	m.input.Prompt = "> "
 	m.input.SetVirtualCursor(false)
 	m.program = tea.NewProgram(m, tea.WithOutput(c.streams.Out.W), tea.WithoutSignalHandler())
-	defer context.AfterFunc(ctx, func() { m.program.Send(over{}) })()
+	defer context.AfterFunc(ctx, func() { m.program.Send(do(m.leave)) })()
 	fmt.Fprintln(c.streams.Out, c.greeting())
 	_, err := m.program.Run()
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	c.sampler.ShowSeed(c.streams, c.seed)
-	return errors.Join(m.err, err)
+	return err
 }
 
 // Init begins the chat.
@@ -83,17 +74,8 @@ func (m *screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.WindowSizeMsg:
 		m.columns, m.rows = msg.Width, msg.Height
 		m.input.SetWidth(max(1, m.columns-4))
-	case drawn:
-		if m.picture == nil {
-			m.picture = watch.NewPicture(watch.Options{Confidence: m.colors == "confidence", Seed: m.seed, Skip: m.first(), Expected: func(uint64) (float64, bool) { return m.job.Expected(m.network.Spec()) }})
-		}
-		m.picture.Frame(frame.Frame(msg))
-	case over:
-		return m, m.leave()
-	case told:
-		return m, m.print(string(msg))
-	case answered:
-		return m, m.ended(msg)
+	case do:
+		return m, msg()
 	case tea.KeyPressMsg:
 		switch msg.String() {
 		case "ctrl+c":
@@ -107,16 +89,11 @@ func (m *screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 				return m, m.leave()
 			}
 		case "enter":
-			if m.stop == nil {
-				return m, m.enter()
-			}
-			return m, nil
+			return m, m.enter()
 		case "up":
-			m.recall(-1)
-			return m, nil
+			return m, m.recall(-1)
 		case "down":
-			m.recall(1)
-			return m, nil
+			return m, m.recall(1)
 		}
 	}
 	var cmd tea.Cmd
@@ -125,12 +102,13 @@ func (m *screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 }
 
 // recall shows a line typed before.
-func (m *screen) recall(by int) {
+func (m *screen) recall(by int) tea.Cmd {
 	m.at = min(max(0, m.at+by), len(m.past))
 	if m.input.Reset(); m.at < len(m.past) {
 		m.input.SetValue(m.past[m.at])
 		m.input.CursorEnd()
 	}
+	return nil
 }
 
 func (m *screen) leave() tea.Cmd {
@@ -140,6 +118,9 @@ func (m *screen) leave() tea.Cmd {
 
 // enter does what the line says.
 func (m *screen) enter() tea.Cmd {
+	if m.stop != nil {
+		return nil
+	}
 	line := m.input.Value()
 	m.input.Reset()
 	if line != "" {
@@ -148,9 +129,10 @@ func (m *screen) enter() tea.Cmd {
 	m.at = len(m.past)
 	echo := m.print(m.input.Prompt + line)
 	answers, says, leave, err := m.line(m.ctx, line)
+	if err != nil {
+		says = m.failure(err)
+	}
 	switch {
-	case err != nil:
-		return tea.Sequence(echo, m.print(m.failure(err)))
 	case leave:
 		return tea.Sequence(echo, m.leave())
 	case says != "":
@@ -161,8 +143,9 @@ func (m *screen) enter() tea.Cmd {
 	var ctx context.Context
 	ctx, m.stop = context.WithCancel(m.ctx)
 	return tea.Sequence(echo, func() tea.Msg {
-		text, err := m.answer(ctx, func(text string) { m.program.Send(told(text)) }, func(f frame.Frame) { m.program.Send(drawn(f)) })
-		return answered{text, err}
+		send := func(act func() tea.Cmd) { m.program.Send(do(act)) }
+		text, err := m.answer(ctx, func(text string) { send(func() tea.Cmd { return m.print(text) }) }, func(f frame.Frame) { send(func() tea.Cmd { return m.draw(f) }) })
+		return do(func() tea.Cmd { return m.ended(text, err) })
 	})
 }
 
@@ -171,21 +154,28 @@ func (m *screen) failure(err error) string {
 	return "mdmgen: " + printable.String(fault.Spell(err, m.all.Spell))
 }
 
+// draw shows a frame.
+func (m *screen) draw(f frame.Frame) tea.Cmd {
+	if m.picture == nil {
+		m.picture = &watch.Picture{Options: watch.Options{Confidence: m.colors == "confidence", Seed: m.seed, Skip: m.first(), Expected: func(uint64) (float64, bool) { return m.job.Expected(m.network.Spec()) }}}
+	}
+	m.picture.Frame(f)
+	return nil
+}
+
 // ended prints an answer.
-func (m *screen) ended(a answered) tea.Cmd {
+func (m *screen) ended(text string, err error) tea.Cmd {
 	m.stop()
 	m.stop, m.picture = nil, nil
-	var lines []string
-	if a.text != "" {
-		for line := range strings.SplitSeq(a.text, "\n") {
-			lines = append(lines, printable.String(line))
-		}
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = printable.String(line)
 	}
 	switch {
-	case errors.Is(a.err, context.Canceled):
+	case errors.Is(err, context.Canceled):
 		lines = append(lines, ansi.NewStyle().Faint().Styled("(stopped)"))
-	case a.err != nil:
-		lines = append(lines, m.failure(a.err))
+	case err != nil:
+		lines = []string{m.failure(err)}
 	}
 	return m.print(strings.Join(lines, "\n"))
 }

@@ -81,27 +81,17 @@ func (c *session) say(text string) {
 // request returns the request for the next answer.
 func (c *session) request() (requests.Request, error) {
 	object, _ := json.Marshal(c.set) // It is JSON.
-	if c.set == nil {
-		object = []byte("{}")
-	}
 	r, err := c.builder.Parse(object)
 	if err != nil {
 		return r, err
 	}
 	system := len(c.messages) - c.turns()
 	sent := slices.Concat(c.messages[:system], c.messages[system+c.left:])
-	if !c.story {
-		if r.Messages = sent; r.Kwargs == nil {
-			r.Kwargs = c.kwargs
+	if r.Messages = sent; c.story {
+		r.Messages, r.Prefix = nil, new(text(sent))
+		if r.Length == (requests.Length{}) && !c.facts.FixedLength {
+			r.Length.Fill = c.room()
 		}
-		return r, nil
-	}
-	text := ""
-	for _, m := range sent {
-		text += m.Content
-	}
-	if r.Prefix = &text; r.Length == (requests.Length{}) && c.Length == (requests.Length{}) && !c.facts.FixedLength {
-		r.Length.Fill = c.room()
 	}
 	return r, nil
 }
@@ -120,7 +110,7 @@ func (c *session) next(ctx context.Context, tell func(string)) error {
 		j, err := c.builder.Job(ctx, r)
 		var wrong *requests.Error
 		tight := errors.As(err, &wrong) && wrong.Field == "length"
-		if err == nil && r.Length == (requests.Length{}) && c.Length == (requests.Length{}) && r.Infill == nil {
+		if err == nil && r.Length == (requests.Length{}) && r.Infill == nil {
 			tight = c.facts.Length-j.Prompt < c.room()
 		}
 		if tight && c.turns()-c.left > 2 {
@@ -158,13 +148,11 @@ func (c *session) answer(ctx context.Context, tell func(string), frames func(fra
 		},
 	}, func(r samplers.Result) error {
 		s, err := requests.Printer{Words: c.words, Mask: c.facts.MaskID}.Sample(&c.job, r)
-		switch {
-		case err != nil:
+		if err != nil {
 			return err
-		case c.story && s.Continuation != nil:
+		}
+		if text = *s.Text; c.story && s.Continuation != nil {
 			text = *s.Continuation
-		default:
-			text = *s.Text
 		}
 		return nil
 	})

@@ -27,7 +27,7 @@ const every = 100 * time.Millisecond
 type Screen struct {
 	out  *kit.StandardOutput
 	size func() (columns, rows int)
-	view view
+	view Picture
 
 	mu sync.Mutex
 	// drawn holds the widths of the lines on the terminal, which was columns wide; changed reports
@@ -64,7 +64,7 @@ func Open(s kit.Streams, o Options) (screen *Screen, why string) {
 	case columns < 16 || rows < 3:
 		return nil, "the terminal has less than 16 columns or 3 rows"
 	}
-	w := &Screen{out: s.Out, size: func() (int, int) { return kit.Size(s.Out) }, view: view{Options: o}, stop: make(chan struct{})}
+	w := &Screen{out: s.Out, size: func() (int, int) { return kit.Size(s.Out) }, view: Picture{Options: o}, stop: make(chan struct{})}
 	s.Out.Before(w.yield)
 	w.done.Go(w.run)
 	return w, ""
@@ -95,7 +95,7 @@ func (w *Screen) Frame(f frame.Frame) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.view.apply(f)
+	w.view.Frame(f)
 	w.changed, w.held = true, false
 }
 
@@ -133,7 +133,7 @@ func (w *Screen) draw() {
 	}
 	w.columns, w.changed = columns, false
 	erased := w.erased()
-	lines := w.view.lines(columns, rows)
+	lines := w.view.Lines(columns, rows)
 	for _, line := range lines {
 		w.drawn = append(w.drawn, ansi.StringWidth(line))
 	}
@@ -162,20 +162,8 @@ func (w *Screen) erased() string {
 // print writes to the terminal. It ignores errors: printing the results reports them.
 func (w *Screen) print(text string) { _, _ = io.WriteString(w.out.W, text) }
 
-// Picture is what a [Screen] shows, for a program that draws it itself.
-type Picture struct{ view view }
-
-// NewPicture returns a picture without a canvas.
-func NewPicture(o Options) *Picture { return &Picture{view{Options: o}} }
-
-// Frame applies a frame.
-func (p *Picture) Frame(f frame.Frame) { p.view.apply(f) }
-
-// Lines returns the lines of the picture for a terminal.
-func (p *Picture) Lines(columns, rows int) []string { return p.view.lines(columns, rows) }
-
-// view is the picture: canvases side by side, a legend and a line of numbers.
-type view struct {
+// Picture is what a [Screen] shows: canvases side by side, a legend and a line of numbers.
+type Picture struct {
 	Options
 	panes []*pane
 }
@@ -198,7 +186,8 @@ const (
 	gap      = 2
 )
 
-func (v *view) apply(f frame.Frame) {
+// Frame applies a frame.
+func (v *Picture) Frame(f frame.Frame) {
 	at := slices.IndexFunc(v.panes, func(p *pane) bool { return p.sequence == f.Sequence })
 	if at < 0 {
 		v.panes = slices.DeleteFunc(v.panes, func(p *pane) bool { return p.canvas.Done })
@@ -209,8 +198,8 @@ func (v *view) apply(f frame.Frame) {
 	v.panes[at].canvas.Apply(f)
 }
 
-// lines returns the lines of a picture. It leaves the last column and a row for the shell empty.
-func (v *view) lines(columns, rows int) []string {
+// Lines returns the lines of a picture for a terminal. It leaves the last column and a row for the shell empty.
+func (v *Picture) Lines(columns, rows int) []string {
 	width := columns - 1
 	status := []string{ansi.Truncate(v.status(), width, "…")}
 	if rows >= 8 {
@@ -313,7 +302,7 @@ func styleOf(c frame.Cell, isNew, confidence bool) ansi.Style {
 	return style
 }
 
-func (v *view) legend() string {
+func (v *Picture) legend() string {
 	line := quiet.Styled(masked) + " masked  " + fresh.Styled("new") + "  " + again + " masked again"
 	if v.Confidence {
 		line += "  p "
@@ -325,7 +314,7 @@ func (v *view) legend() string {
 }
 
 // status returns a line of sums over all panes.
-func (v *view) status() string {
+func (v *Picture) status() string {
 	if len(v.panes) == 0 {
 		return fmt.Sprintf("waiting for the first call · seed %d", v.Seed)
 	}

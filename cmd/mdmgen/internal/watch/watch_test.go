@@ -187,12 +187,12 @@ func TestScreens(t *testing.T) {
 // colours.
 func TestStates(t *testing.T) {
 	t.Parallel()
-	v := view{Options: options()}
+	v := Picture{Options: options()}
 	for _, f := range frames[:4] {
-		v.apply(f)
-		v.lines(200, 40)
+		v.Frame(f)
+		v.Lines(200, 40)
 	}
-	got := strings.Join(v.lines(200, 40), "\n")
+	got := strings.Join(v.Lines(200, 40), "\n")
 	for name, want := range map[string]string{
 		"masked": quiet.Styled("·"), "masked again": "×", "new": fresh.Styled("k"), "settled": " 東京", "a control character": `\u001b[2J`, "a combining letter": "upon",
 	} {
@@ -204,7 +204,7 @@ func TestStates(t *testing.T) {
 		t.Errorf("colours, or a token's own escapes: %q", got)
 	}
 	v.Confidence = true
-	got = strings.Join(v.lines(200, 40), "\n")
+	got = strings.Join(v.Lines(200, 40), "\n")
 	for _, b := range bins {
 		if !strings.Contains(v.legend(), b.name) {
 			t.Errorf("the legend lacks %s", b.name)
@@ -221,13 +221,13 @@ func TestFits(t *testing.T) {
 	t.Parallel()
 	for columns := 16; columns < 200; columns += 7 {
 		for rows := 3; rows < 30; rows++ {
-			v := view{Options: options()}
+			v := Picture{Options: options()}
 			for n := range uint64(12) {
 				for _, f := range frames {
 					f.Sequence = n
-					v.apply(f)
+					v.Frame(f)
 				}
-				lines := v.lines(columns, rows)
+				lines := v.Lines(columns, rows)
 				if len(lines) >= rows {
 					t.Errorf("%d×%d: %d lines", columns, rows, len(lines))
 				}
