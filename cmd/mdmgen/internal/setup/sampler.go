@@ -118,7 +118,7 @@ func (s *Sampler) CallFlags() kit.Set {
 // DecoderFlags returns the flags of samplers that have no plan and whose laws are computed, for commands
 // that choose no cache.
 func (s *Sampler) DecoderFlags() kit.Set {
-	out := s.optionFlags(func(o samplers.Option) bool { return o.Unplanned && !o.Unscored && o.Name != "cache-cost" })
+	out := s.optionFlags(func(o samplers.Option) bool { return o.Unplanned && !o.Unscored && !o.Calls && o.Name != "cache-cost" })
 	for i := range out {
 		out[i].Rare = out[i].Rare || out[i].Name == "cache"
 	}
