@@ -22,12 +22,13 @@ type Config struct {
 	Network model.Model
 	// Words gives texts their ids; nil for a network without a tokenizer.
 	Words *Words
-	// Length, Options and Patterns are those of requests without their own, and N their number of
-	// samples; 0 is 1.
-	Length   Length
-	N        int
-	Options  catalog.Options
-	Patterns []Pattern
+	// Length, KeepBlank, Options and Patterns are those of requests without their own, and N their
+	// number of samples; 0 is 1.
+	Length    Length
+	N         int
+	KeepBlank bool
+	Options   catalog.Options
+	Patterns  []Pattern
 	// Fit, if not nil, completes the options of a sampler by what is known of the network: the
 	// interactions of spread, and the cache auto on a canvas, which is nil for requests of any length.
 	Fit func(ctx context.Context, o *catalog.Options, canvas []int) error
@@ -163,7 +164,9 @@ func (j *Job) Expected(spec samplers.Spec) (calls float64, atMost bool) {
 
 // Layout returns the layout of the canvas of a request, which may grow by its own options.
 func (b *Builder) Layout(r Request) Layout {
-	return Layout{b.Network.Facts(), b.Words, b.Length, cmp.Or(r.Options.BlockLength, b.Options.BlockLength), cmp.Or(r.Options.MaxLength, b.Options.MaxLength)}
+	return Layout{b.Network.Facts(), b.Words, b.Length, cmp.Or(r.Options.BlockLength, b.Options.BlockLength), cmp.Or(r.Options.MaxLength, b.Options.MaxLength),
+		// A pattern of a gap may not begin with a blank.
+		b.KeepBlank || r.KeepBlank || b.Patterns != nil || r.Patterns != nil}
 }
 
 // check checks that sizes, an order or a negative prompt fit the canvas, and that it has the first

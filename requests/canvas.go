@@ -21,6 +21,9 @@ type Canvas struct {
 	Prompt int
 	// Gaps are the named gaps of the template.
 	Gaps map[string]Gap
+	// Blanks are the first positions of the gaps that took the blank before them, which the text
+	// of such a gap does not repeat.
+	Blanks []int
 	// Before and After are the numbers of tokens around the text that the network's frame adds.
 	Before, After int
 }
@@ -37,6 +40,8 @@ type Layout struct {
 	// block, unless there is a length.
 	Length           Length
 	Block, MaxLength int
+	// KeepBlank leaves a blank before masks where it is, see [tokenize.Tokenizer.CutBlank].
+	KeepBlank bool
 }
 
 // Canvas builds the canvas of a request. An error of the request is an [*Error]; others are those of
@@ -222,7 +227,7 @@ func (l Layout) Frame() (before, after []int) {
 func (l Layout) fit(pieces []piece) (c Canvas, err error) {
 	before, after := l.Frame()
 	l.Facts.Length -= len(before) + len(after)
-	texts := make([][]int, len(pieces))
+	texts, blanks := make([][]int, len(pieces)), make([]bool, len(pieces)+1)
 	fixed, open, total := 0, 0, l.Length.Total
 	for i, p := range pieces {
 		switch {
@@ -234,6 +239,9 @@ func (l Layout) fit(pieces []piece) (c Canvas, err error) {
 			}
 			fixed += p.masks
 		default:
+			if !l.KeepBlank && p.text != "" && i+1 < len(pieces) {
+				p.text, blanks[i+1] = l.Words.CutBlank(p.text)
+			}
 			ids, err := l.Encode(p.text)
 			if err != nil {
 				return c, err
@@ -272,6 +280,9 @@ func (l Layout) fit(pieces []piece) (c Canvas, err error) {
 			n = total - fixed
 		}
 		c.Tokens = append(c.Tokens, texts[i]...)
+		if blanks[i] {
+			c.Blanks = append(c.Blanks, len(c.Tokens))
+		}
 		if p.name != "" {
 			if _, twice := c.Gaps[p.name]; twice {
 				return c, wrong("infill", fmt.Errorf("two gaps have the name %s", p.name))

@@ -111,6 +111,51 @@ func TestInfill(t *testing.T) {
 	}
 }
 
+// TestBlank: a blank before masks goes into them where tokens of words begin with a blank, and the text
+// of the gap does not repeat it. A single blank stays, and so does one before a pattern, or of a tokenizer
+// whose tokens are letters.
+func TestBlank(t *testing.T) {
+	t.Parallel()
+	words := reftest.Must(tokenize.Open(t.Context(), "../builtin/fairytale"))(t)
+	tale := Layout{Facts: model.Facts{Schema: facts.Schema, Columns: 8192, MaskID: 8192, Length: 32}, Words: WordsOf(words)}
+	for _, c := range []struct {
+		layout Layout
+		line   string
+		as     string
+		blanks int
+	}{
+		{tale, `{"infill":["The ",2," king "],"length":null}`, `{"infill":["The",2," king "]}`, 1},
+		{tale, `{"infill":["The  ",2," king ",null],"length":12}`, `{"infill":["The ",2," king",null],"length":12,"keep_blank":true}`, 2},
+		{tale, `{"prefix":"Once upon a ","suffix":" king"}`, `{"prefix":"Once upon a","suffix":" king"}`, 1},
+		{tale, `{"infill":[" ",2," king"]}`, `{"infill":[" ",2," king"],"keep_blank":true}`, 0},
+		{layout(t, 0), `{"infill":"a {{2}}"}`, `{"infill":"a {{2}}","keep_blank":true}`, 0},
+	} {
+		r, as := reftest.Must(Parse([]byte(c.line), 0))(t), reftest.Must(Parse([]byte(c.as), 0))(t)
+		asLayout := c.layout
+		asLayout.KeepBlank = as.KeepBlank
+		got, want := reftest.Must(c.layout.Canvas(r))(t), reftest.Must(asLayout.Canvas(as))(t)
+		if !slices.Equal(got.Tokens, want.Tokens) || len(got.Blanks) != c.blanks || want.Blanks != nil {
+			t.Errorf("%s: %v with blanks before %v, want %v and %d", c.line, got.Tokens, got.Blanks, want.Tokens, c.blanks)
+		}
+		for _, l := range got.Blanks {
+			if got.Tokens[l] != c.layout.Facts.MaskID || got.Tokens[l-1] == c.layout.Facts.MaskID {
+				t.Errorf("%s: %v: no gap begins at %d", c.line, got.Tokens, l)
+			}
+		}
+	}
+	canvas := reftest.Must(words.EncodePlain("The old king"))(t)
+	given := slices.Concat(canvas[:1], []int{8192}, canvas[2:])
+	if texts := reftest.Must(filled(words, given, canvas, 8192, func(l int) bool { return l == 1 }))(t); !slices.Equal(texts, []string{"old"}) {
+		t.Errorf("the gap is filled with %q", texts)
+	}
+	for _, b := range []*Builder{{Config: Config{KeepBlank: true}}, {Config: Config{Patterns: []Pattern{{}}}}, {}} {
+		b.Network = bytesOnly{}
+		if kept := b.Layout(Request{}).KeepBlank; kept != (b.KeepBlank || b.Patterns != nil) {
+			t.Errorf("%+v: keeps the blank: %v", b.Config, kept)
+		}
+	}
+}
+
 // The frame stands around every text; a length does not count it. The end of a canvas that grows is
 // not known, and ids are a whole canvas.
 func TestFrame(t *testing.T) {

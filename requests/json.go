@@ -46,7 +46,7 @@ func Keys() (canvas, others []string) {
 
 // Parse parses a request in JSON: an object with prefix and suffix, infill (a text, or a list of
 // texts, numbers of masks, and null for the rest) or ids (null for a position to sample); messages with
-// continue_final_message and chat_template_kwargs; length, n, seed, sampler, calls and the options of samplers, in which _ may stand for -; and
+// continue_final_message and chat_template_kwargs; length, n, seed, sampler, calls, keep_blank and the options of samplers, in which _ may stand for -; and
 // regex, json_schema and choices. A null field is as good as none. n is at most maxN; 0 is
 // [MaxSamples]. Every error is an [*Error].
 func Parse(object []byte, maxN int) (Request, error) {
@@ -109,7 +109,7 @@ func (p *parser) known(key string) bool {
 
 // settings returns the names of the settings.
 func (p *parser) settings() []string {
-	names := []string{"n", "seed", "sampler", "calls"}
+	names := []string{"n", "seed", "sampler", "calls", "keep-blank"}
 	for _, o := range p.r.Options.List() {
 		names = append(names, o.Name)
 	}
@@ -153,6 +153,10 @@ func (p *parser) take(key string, all map[string]json.RawMessage) (err error) {
 		d, ok := catalog.Describe(text)
 		if r.Options.Sampler = d.Name; !ok || text == "" {
 			err = fmt.Errorf("must be one of %s%s", strings.Join(catalog.Names(), ", "), suggest.Ending(text, catalog.Names()))
+		}
+	case "keep-blank":
+		if r.KeepBlank, err = strconv.ParseBool(text); err != nil {
+			err = errors.New("must be true or false")
 		}
 	case "calls":
 		r.Calls = true

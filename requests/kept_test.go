@@ -17,6 +17,8 @@ import (
 // bytesOnly is a network of bytes without rows.
 type bytesOnly struct{ model.Model }
 
+func (bytesOnly) Facts() model.Facts { return model.Facts{} }
+
 func (bytesOnly) Spec() samplers.Spec {
 	return samplers.Spec{Vocabulary: draw.Vocabulary{Columns: 257, Mask: 256}}
 }

@@ -35,6 +35,10 @@ type Request struct {
 	Kwargs map[string]any
 	Length Length
 
+	// KeepBlank leaves a blank before masks, which otherwise moves into them if the tokenizer begins
+	// words with it.
+	KeepBlank bool
+
 	// N is the number of samples; 0 is the default. Seed is nil for the default.
 	N    int
 	Seed *uint64

@@ -28,6 +28,8 @@ type Sample struct {
 	// only gap, if that reaches to the end, as after a prefix.
 	Filled       []string `json:"filled,omitempty"`
 	Continuation *string  `json:"continuation,omitempty"`
+	// Blanks is the number of gaps that took the blank before them. Filled does not repeat it.
+	Blanks int `json:"blanks,omitempty"`
 	// Calls is the number of network calls that this sequence took part in: its non-empty blocks.
 	// FinishCalls, 0 or 1, counts the call that filled what no step revealed.
 	Calls       int `json:"calls"`
@@ -55,7 +57,7 @@ type Printer struct {
 
 // Sample returns the printed form of the result of a job.
 func (p Printer) Sample(j *Job, r samplers.Result) (Sample, error) {
-	s := Sample{Index: int(r.Index), Seed: j.Seed, Match: j.Patterns, IDs: make([]*int, len(r.IDs)), Calls: r.Calls, FinishCalls: r.FinishCalls, Left: r.Left, Audit: r.Audit}
+	s := Sample{Index: int(r.Index), Seed: j.Seed, Match: j.Patterns, IDs: make([]*int, len(r.IDs)), Blanks: len(j.Blanks), Calls: r.Calls, FinishCalls: r.FinishCalls, Left: r.Left, Audit: r.Audit}
 	set := j.Sampler.Settings()
 	if j.Own {
 		s.Settings = &set
@@ -79,7 +81,7 @@ func (p Printer) Sample(j *Job, r samplers.Result) (Sample, error) {
 			return s, fmt.Errorf("sample %d: %w", r.Index, err)
 		}
 		s.Text = &t
-		if s.Filled, err = filled(words, given, ids, p.Mask); err != nil {
+		if s.Filled, err = filled(words, given, ids, p.Mask, func(l int) bool { return slices.Contains(j.Blanks, l+j.Before+j.Prompt) }); err != nil {
 			return s, fmt.Errorf("sample %d: %w", r.Index, err)
 		}
 		if s.Filled == nil && ended { // The continuation is empty.
@@ -150,8 +152,9 @@ func text(t decoder, ids []int, mask int) (string, error) {
 }
 
 // filled returns the texts of ids in the gaps of a canvas (its runs of masks), in order: what they
-// add to the preceding text. Positions after the end of the canvas belong to the last gap.
-func filled(t decoder, canvas, ids []int, mask int) (texts []string, err error) {
+// add to the preceding text, without a blank that blank reports to be moved into the gap at a position.
+// Positions after the end of the canvas belong to the last gap.
+func filled(t decoder, canvas, ids []int, mask int, blank func(int) bool) (texts []string, err error) {
 	gap := func(l int) bool { return l >= len(canvas) || canvas[l] == mask }
 	for before, i := 0, 0; i < len(ids); {
 		j := i
@@ -162,6 +165,9 @@ func filled(t decoder, canvas, ids []int, mask int) (texts []string, err error) 
 			more, err := between(t, ids[before:j], i-before, mask)
 			if err != nil {
 				return nil, err
+			}
+			if blank(i) {
+				more = strings.TrimPrefix(more, " ")
 			}
 			texts = append(texts, more)
 		}

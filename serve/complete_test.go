@@ -50,6 +50,27 @@ func TestStops(t *testing.T) {
 	}
 }
 
+// TestBlank: a prompt with a blank at its end has the answer of the prompt without, less the blank.
+func TestBlank(t *testing.T) {
+	t.Parallel()
+	r := begin(t, "", serve.Config{})
+	var texts [3]struct{ Choices []struct{ Text string } }
+	for i, prompt := range []string{`"Once upon a"`, `"Once upon a "`, `"Once upon a ","echo":true`} {
+		r.must(t, 200, "/v1/completions", `{"prompt":`+prompt+`,"max_tokens":6,"seed":4}`, &texts[i])
+	}
+	whole, cut, echo := texts[0].Choices[0].Text, texts[1].Choices[0].Text, texts[2].Choices[0].Text
+	if whole != " "+cut || echo != "Once upon a "+cut {
+		t.Errorf("%q is %q after a blank, %q with the prompt", whole, cut, echo)
+	}
+	streamed := ""
+	for _, c := range r.chunks(t, `{"prompt":"Once upon a ","max_tokens":6,"seed":4,"stream":true}`) {
+		streamed += c.Choices[0].Text
+	}
+	if streamed != cut {
+		t.Errorf("streamed %q, want %q", streamed, cut)
+	}
+}
+
 // TestEqualPrompts: a prompt that is given twice has the answers of two samples of it.
 func TestEqualPrompts(t *testing.T) {
 	t.Parallel()

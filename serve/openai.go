@@ -69,11 +69,16 @@ func (s *Server) completions(x *exchange, q *CompletionRequest) (*Completion, er
 // completion returns the job of a prompt, which stands before the ids after.
 func (x *exchange) completion(q *CompletionRequest, r requests.Request, prompt given, after []int) (job, error) {
 	s := x.s
+	layout, blank := s.requests.Layout(r), false
+	if prompt.text != nil && !layout.KeepBlank && q.most > 0 {
+		text, cut := layout.Words.CutBlank(*prompt.text)
+		prompt.text, blank = &text, cut
+	}
 	before, err := s.encode("prompt", prompt)
 	if err != nil {
 		return job{}, err
 	}
-	begin, end := s.requests.Layout(r).Frame()
+	begin, end := layout.Frame()
 	before, after = slices.Concat(begin, before), slices.Concat(after, end)
 	fill, room := q.most, s.Model.Facts().Length-len(before)-len(after)
 	if s.Model.Facts().FixedLength {
@@ -91,6 +96,9 @@ func (x *exchange) completion(q *CompletionRequest, r requests.Request, prompt g
 	}
 	j, err := x.job(r, max(q.logprobs, 0))
 	j.Before, j.After = len(begin), len(end)
+	if blank {
+		j.Blanks = []int{len(before)}
+	}
 	return j, err
 }
 

@@ -83,6 +83,9 @@ const (
 )
 
 func (s *Server) score(x *exchange, q *ScoreRequest) (*ScoreAnswer, error) {
+	if s.Words != nil && q.Context.text != nil && q.Text.text != nil {
+		*q.Context.text, *q.Text.text = s.Words.Joint(*q.Context.text, *q.Text.text)
+	}
 	before, err := s.encode("context", q.Context)
 	ids, failed := s.encode("text", q.Text)
 	if err := cmp.Or(err, failed); err != nil {

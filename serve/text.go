@@ -76,6 +76,9 @@ func (x *exchange) answers(q *common, j *job) ([]*answer, error) {
 		a.from, a.to = j.Prompt, math.MaxInt
 	}
 	a.given, err = words.Decode(j.Tokens[a.begin:a.from])
+	if slices.Contains(j.Blanks, a.from) {
+		a.given += " "
+	}
 	if a.next = a.from; err == nil && q.logprobs >= 0 {
 		a.likely = make(map[int]TokenLogprob)
 		if q.echo {

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"mdmgen/internal/fault"
 	"mdmgen/internal/plainfile"
@@ -123,6 +124,26 @@ func (t *Tokenizer) Pad(n, mask int) { t.padding, t.mask = n, mask }
 func (t *Tokenizer) ID(token string) (int, bool) {
 	id, ok := t.ids[token]
 	return id, ok
+}
+
+// CutBlank returns a text without the blank at its end, and true, if the tokenizer begins words with
+// a blank: a blank that is a token of its own is hardly ever followed by a word. Else, and for a
+// single blank, it returns the text as it is.
+func (t *Tokenizer) CutBlank(text string) (string, bool) {
+	_, begins := t.ids["Ġa"]
+	if before, cut := strings.CutSuffix(text, " "); cut && begins && before != "" {
+		return before, true
+	}
+	return text, false
+}
+
+// Joint returns a context and the text after it with the blank at the end of the context moved to
+// the text, as [Tokenizer.CutBlank] cuts it.
+func (t *Tokenizer) Joint(context, text string) (before, after string) {
+	if before, cut := t.CutBlank(context); cut && !strings.HasPrefix(text, " ") {
+		return before, " " + text
+	}
+	return context, text
 }
 
 // Special reports whether the file marks the token as special. It returns false for ids that the

@@ -59,6 +59,8 @@ type Question struct {
 // Answer holds the results of a read.
 type Answer struct {
 	Gaps []Gap `json:"gaps"`
+	// Blanks is the number of gaps of a text that took the blank before them.
+	Blanks int `json:"blanks,omitempty"`
 	// Law is the law of candidates of several tokens, "" if there are none.
 	Law Law `json:"law,omitempty"`
 	// Given is the number of tokens on the canvas, Rows the number of canvases evaluated.

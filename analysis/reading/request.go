@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"mdmgen/analysis/likelihood"
 	"mdmgen/internal/fault"
@@ -34,6 +35,8 @@ type Canvas struct {
 	Infill   json.RawMessage `json:"infill,omitempty"`
 	IDs      json.RawMessage `json:"ids,omitempty"`
 	Messages json.RawMessage `json:"messages,omitempty"`
+	// KeepBlank leaves a blank before masks, as in a request.
+	KeepBlank bool `json:"keep_blank,omitempty"`
 }
 
 // The numbers of most probable tokens at a position.
@@ -55,7 +58,7 @@ type Asker struct {
 
 // Answer answers a request. An invalid request is a [fault.Error] of this package.
 func (a *Asker) Answer(ctx context.Context, r Request) (*Answer, error) {
-	q, err := a.question(ctx, r)
+	q, blanks, err := a.question(ctx, r)
 	if err != nil {
 		return nil, fault.Errorf("reading", "%w", err)
 	}
@@ -63,6 +66,7 @@ func (a *Asker) Answer(ctx context.Context, r Request) (*Answer, error) {
 	if err != nil || a.Words == nil {
 		return out, err
 	}
+	out.Blanks = blanks
 	for _, gap := range out.Gaps {
 		for _, p := range gap.Positions {
 			for i := range p.Top {
@@ -79,17 +83,20 @@ func (a *Asker) Answer(ctx context.Context, r Request) (*Answer, error) {
 }
 
 // canvas returns the canvas of a request in JSON.
-func (a *Asker) canvas(ctx context.Context, object []byte) ([]int, error) {
+func (a *Asker) canvas(ctx context.Context, c Canvas) (j requests.Job, err error) {
+	object, err := json.Marshal(c)
+	if err != nil {
+		return j, err
+	}
 	r, err := a.Requests.Parse(object)
 	if err != nil {
-		return nil, err
+		return j, err
 	}
-	j, err := a.Requests.Job(ctx, r)
-	return j.Tokens, err
+	return a.Requests.Job(ctx, r)
 }
 
-// question converts a request to a question.
-func (a *Asker) question(ctx context.Context, r Request) (q Question, err error) {
+// question converts a request to a question. It returns how many gaps took the blank before them.
+func (a *Asker) question(ctx context.Context, r Request) (q Question, blanks int, err error) {
 	q = Question{Top: DefaultTop, Gap: r.Gap, Law: r.Law}
 	for _, ids := range r.CandidateIDs {
 		q.Candidates = append(q.Candidates, ids)
@@ -99,21 +106,29 @@ func (a *Asker) question(ctx context.Context, r Request) (q Question, err error)
 	}
 	switch {
 	case q.Top < 0 || q.Top > MaxTop:
-		return q, fmt.Errorf("top is %d: must be in 0..%d", q.Top, MaxTop)
+		return q, 0, fmt.Errorf("top is %d: must be in 0..%d", q.Top, MaxTop)
 	case len(r.Candidates) > 0 && a.Words == nil:
-		return q, errors.New("the model has no tokenizer: give candidate_ids")
+		return q, 0, errors.New("the model has no tokenizer: give candidate_ids")
 	}
-	line, err := json.Marshal(r.Canvas)
-	if err == nil {
-		q.Canvas, err = a.canvas(ctx, line)
+	if r.CandidateIDs != nil {
+		r.KeepBlank = true // They are the tokens after it.
 	}
+	j, err := a.canvas(ctx, r.Canvas)
+	if n := len(gaps(j.Tokens, a.Facts().MaskID)); len(r.Candidates) > 0 && len(j.Blanks)%max(n, 1) != 0 {
+		r.KeepBlank = true // A candidate has a blank in all gaps or in none.
+		j, err = a.canvas(ctx, r.Canvas)
+	}
+	q.Canvas, blanks = j.Tokens, len(j.Blanks)
 	for _, text := range r.Candidates {
 		if err != nil {
 			break
+		}
+		if blanks > 0 && !strings.HasPrefix(text, " ") {
+			text = " " + text
 		}
 		var ids []int
 		ids, err = a.Words.EncodePlain(text)
 		q.Candidates = append(q.Candidates, ids)
 	}
-	return q, err
+	return q, blanks, err
 }

@@ -133,6 +133,9 @@ func (g *generation) digest() string {
 		if j.Patterns != nil {
 			_ = enc.Encode(j.Patterns)
 		}
+		if j.Blanks != nil {
+			_ = enc.Encode(j.Blanks)
+		}
 	}
 	return fmt.Sprintf("sha256:%x", h.Sum(nil))
 }

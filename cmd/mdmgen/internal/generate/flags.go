@@ -32,6 +32,8 @@ type options struct {
 	record string
 	beside bool
 	dryRun bool
+	// keepBlank leaves a blank before masks where it is.
+	keepBlank bool
 	// cacheMemory limits the memory of --cache, in bytes; 0 means half of the free memory.
 	cacheMemory uint64
 	// audit is 0 if no audit is asked for.
@@ -60,6 +62,7 @@ func (o *options) flags() kit.Set {
 		kit.Text(&o.chat, kit.Flag{Name: "chat", Category: kit.CatInput, Usage: "answer the message `TEXT`, by the model's chat template"}),
 		setup.KwargsFlag(&o.kwargs),
 		kit.Name(&o.input, "name a file, or - for standard input", kit.Flag{Name: "input", Category: kit.CatInput, Usage: "read canvases from `FILE`, one JSON object per line; - is standard input"}),
+		kit.KeepBlank(&o.keepBlank),
 		setup.CacheMemoryFlag(&o.cacheMemory),
 		kit.Bool(&o.dryRun, kit.Flag{Name: "dry-run", Category: kit.CatOutput, Usage: "sample nothing; predict the network calls, seconds and memory"}),
 	}, kit.Format(&o.format, formats...), kit.Set{

@@ -66,6 +66,8 @@ type generation struct {
 	// next is the number of samples of all jobs so far.
 	next     int
 	settings requests.Settings
+	// blankTold reports whether it was told that a blank moved.
+	blankTold bool
 	// recorded is the file of the record, nil for none.
 	recorded *kit.Output
 	// watched follows every call, nil if nothing does.
@@ -144,7 +146,7 @@ func (g *generation) prepare() error {
 	if err != nil {
 		return err
 	}
-	layout := requests.Layout{Facts: g.facts, Words: g.texts, Length: g.Length, Block: opts.BlockLength, MaxLength: opts.MaxLength}
+	layout := requests.Layout{Facts: g.facts, Words: g.texts, Length: g.Length, Block: opts.BlockLength, MaxLength: opts.MaxLength, KeepBlank: true}
 	if err := g.encodeOptions(layout, &opts); err != nil {
 		return err
 	}
@@ -175,7 +177,7 @@ func (g *generation) prepare() error {
 		}
 	}
 	opts.Audit = g.audit
-	g.builder, err = requests.New(g.ctx, requests.Config{Network: g.network, Words: g.texts, Length: g.Length, N: g.n, Options: opts, Patterns: g.patterns, Gaps: gaps,
+	g.builder, err = requests.New(g.ctx, requests.Config{Network: g.network, Words: g.texts, Length: g.Length, N: g.n, KeepBlank: g.keepBlank, Options: opts, Patterns: g.patterns, Gaps: gaps,
 		Fit: func(ctx context.Context, o *catalog.Options, canvas []int) error {
 			return g.sampler.Fit(ctx, g.streams, g.network, o, canvas)
 		}})

@@ -132,6 +132,10 @@ func (g *generation) take(all []lined) error {
 		if free := len(g.free(j.Tokens)); l.line == 0 && g.sampler.Calls > free {
 			g.streams.Notice(fmt.Sprintf("--calls %d: the text takes at most %d, one for each position to sample", g.sampler.Calls, free))
 		}
+		if j.Blanks != nil && !g.blankTold {
+			g.blankTold = true
+			g.streams.BlankMoved()
+		}
 		g.jobs = append(g.jobs, job{j, l.line, g.next})
 		g.next += j.N
 	}

@@ -109,6 +109,16 @@ func Bool(p *bool, f Flag) *Flag {
 	return Parsed(p, written("", "true or false", strconv.ParseBool, "", nil), strconv.FormatBool, f)
 }
 
+// KeepBlank returns the flag that leaves a blank before masks where it is.
+func KeepBlank(p *bool) *Flag {
+	return Bool(p, Flag{Name: "keep-blank", Category: CatInput, Rare: true, Usage: "leave a blank before masks where it is, though tokens begin with it"})
+}
+
+// BlankMoved tells that a blank moved into a gap.
+func (s Streams) BlankMoved() {
+	s.Notice("the blank before a gap went into it, as tokens begin with it; --set keep-blank leaves it")
+}
+
 // Text returns a flag for any text.
 func Text(p *string, f Flag) *Flag {
 	return Parsed(p, func(text string) (string, error) { return text, nil }, func(s string) string { return s }, f)

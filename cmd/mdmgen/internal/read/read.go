@@ -32,6 +32,7 @@ type options struct {
 	candidates     []string
 	law            reading.Law
 	top            int
+	keepBlank      bool
 	model          setup.Model
 	tokenizer      setup.Tokenizer
 	format, output string
@@ -45,6 +46,7 @@ func (o *options) flags() kit.Set {
 		kit.Words(&o.law, []reading.Law{reading.FirstHitting, reading.LeftToRight}, kit.Flag{Name: "law", Category: kit.CatInput, Usage: "reveal the tokens of a candidate by `LAW`: first-hitting (uniform order) or left-to-right"}),
 		kit.Int(&o.top, 0, reading.MaxTop, kit.Flag{Name: "top", Category: kit.CatInput, Usage: "print the `K` most probable tokens at each masked position"}),
 		kit.OutputFlag(&o.output),
+		kit.KeepBlank(&o.keepBlank),
 	}, kit.Format(&o.format, "text", "json")...), append(o.model.Flags(), o.tokenizer.Flag())...)
 	return o.all.Common("candidate", "law", "top", "format", "output", "model", "tokenizer")
 }
@@ -127,8 +129,9 @@ func read(ctx context.Context, s kit.Streams, o *options, args []string) (err er
 	} else if kit.IsTerminal(in) {
 		s.Notice("reading lines from standard input, up to Ctrl-D")
 	}
+	told := false // that a blank moved
 	for l, err := range kit.Lines(in, "standard input") {
-		q := reading.Request{Top: new(o.top), Candidates: slices.Clone(o.candidates), Law: o.law}
+		q := reading.Request{Top: new(o.top), Candidates: slices.Clone(o.candidates), Law: o.law, Canvas: reading.Canvas{KeepBlank: o.keepBlank}}
 		if err == nil {
 			err = kit.DecodeObject(l.Text, &q, `{"infill":"Once upon a{{1}}","candidates":[" time"]}`)
 		}
@@ -139,7 +142,10 @@ func read(ctx context.Context, s kit.Streams, o *options, args []string) (err er
 		_, none := os.Stat(strings.Join(args, ""))
 		switch {
 		case err == nil:
-			r.Readings = append(r.Readings, a)
+			if r.Readings = append(r.Readings, a); a.Blanks > 0 && !told {
+				told = true
+				s.BlankMoved()
+			}
 		case ctx.Err() != nil || exit.Coded(err):
 			return cmp.Or(ctx.Err(), err)
 		case none == nil:

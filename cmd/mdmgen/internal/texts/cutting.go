@@ -22,6 +22,8 @@ type Cutting struct {
 	Tail    string `json:"tail"`
 	// Limit is the maximum number of windows, 0 for all.
 	Limit int `json:"limit,omitempty"`
+	// KeepBlank leaves a blank at the end of a context there.
+	KeepBlank bool `json:"keep_blank,omitempty"`
 }
 
 // ExactLength is the default length of windows for exact values: 2^10 rows.
@@ -44,6 +46,7 @@ func (c *Cutting) Flags(length, limit string) kit.Set {
 		kit.Words(&c.Frame, []string{"own", "none", "bos-eos"}, kit.Flag{Name: "frame", Category: kit.CatInput, Usage: "put `FRAME` around each window: own, the model's, if it has one, which is given; none; or bos-eos, two tokens that are also scored"}),
 		kit.Words(&c.Tail, []string{"keep", "drop"}, kit.Flag{Name: "tail", Category: kit.CatInput, Usage: "treat a shorter last window by `HOW`: keep or drop"}),
 		kit.Int(&c.Limit, 1, most, kit.Flag{Name: "limit", Category: kit.CatInput, Default: limit, Usage: "use only the first `N` windows"}),
+		kit.KeepBlank(&c.KeepBlank),
 	}
 }
 

@@ -260,6 +260,15 @@ func (r *Reader) parse(line []byte) (document, error) {
 		return document{}, err
 	}
 	ids, context := in.IDs, in.ContextIDs
+	if r.Tokenizer != nil && in.Text != nil && in.ContextText != nil && !r.KeepBlank {
+		if before, after := r.Tokenizer.Joint(*in.ContextText, *in.Text); before != *in.ContextText {
+			in.ContextText, in.Text = &before, &after
+			if !r.told {
+				r.Streams.Notice("the blank at the end of a context went to the text, as tokens begin with it; --set keep-blank leaves it")
+			}
+			r.told = true
+		}
+	}
 	if in.Text != nil {
 		if ids, err = r.encode(*in.Text); err != nil {
 			return document{}, err

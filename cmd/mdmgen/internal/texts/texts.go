@@ -41,6 +41,8 @@ type Reader struct {
 	take func(Window) error
 	n    int
 	last Window
+	// told reports whether it was told that a blank moved.
+	told bool
 	// inWord reports whether the last window ended within a word.
 	inWord bool
 	// from is where reading begins. mark, if not nil, is called with other places where it may

@@ -37,6 +37,21 @@ func TestBeginsWithMaskOfId0(t *testing.T) {
 	}
 }
 
+// TestJoint checks that the blank at the end of a context is scored with the text, unless it is kept.
+func TestJoint(t *testing.T) {
+	words := reftest.Must(tokenize.Open(t.Context(), reftest.Builtin(t)))(t)
+	for _, keep := range []bool{false, true} {
+		r := &Reader{Tokenizer: words, Cutting: Cutting{KeepBlank: keep}, Streams: kit.Streams{Err: t.Output()}}
+		d := reftest.Must(r.parse([]byte(`{"context":"There was a ","text":"king"}`)))(t)
+		whole := reftest.Must(words.EncodePlain("There was a king"))(t)
+		for ids := range d.ids {
+			if joint := slices.Concat(d.context, ids); slices.Equal(joint, whole) == keep || r.told == keep {
+				t.Errorf("kept %v: %v and %v, want %v", keep, d.context, ids, whole)
+			}
+		}
+	}
+}
+
 // TestByteOrderMark checks that the byte order mark of editors on Windows is skipped.
 func TestByteOrderMark(t *testing.T) {
 	d := reftest.Must(new(Reader).parse([]byte("\ufeff" + `{"ids":[5,7]}`)))(t)
