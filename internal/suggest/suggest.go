@@ -11,18 +11,33 @@ import (
 // near is the minimum Jaro–Winkler similarity of a suggestion; 1 means equal.
 const near = 0.84
 
-// elsewhere maps the names in other programs, with - for _, to ours.
-var elsewhere = map[string]string{
-	"prompt": "prefix", "promt": "prefix", "gen-length": "length", "max-length": "length", "max-new-tokens": "length", "max-tokens": "length", "n-predict": "length",
-	"num-steps": "steps", "diffusion-steps": "steps", "num-inference-steps": "steps",
-	"length": "max_tokens", "num-samples": "n", "cfg": "guidance", "cfg-scale": "guidance", "checkpoint": "model", "ckpt": "model", "checkpoint-path": "model",
+// A Word is what a name in other programs means here: a name of ours and, for a value x there, the
+// value here, in which %s stands for x.
+type Word struct{ Name, Value string }
+
+// elsewhere maps the names in other programs, with - for _. Those without a Value are only suggested.
+var elsewhere = map[string]Word{
+	"prompt": {"prefix", "%s"}, "p": {"prefix", "%s"}, "promt": {"prefix", ""},
+	"gen-length": {"length", "+%s"}, "max-new-tokens": {"length", "+%s"}, "max-tokens": {"length", "+%s"}, "n-predict": {"length", "+%s"}, "max-gen-toks": {"length", "+%s"},
+	"max-length": {"length", ""}, "length": {"max_tokens", ""},
+	"num-steps": {"steps", "%s"}, "diffusion-steps": {"steps", "%s"}, "num-inference-steps": {"steps", "%s"}, "block-size": {"block-length", "%s"},
+	"num-samples": {"n", "%s"}, "num-return-sequences": {"n", "%s"}, "batch-size": {"batch", "%s"}, "temp": {"temperature", "%s"}, "s": {"seed", "%s"},
+	"cfg-scale": {"guidance", "%s"}, "cfg": {"guidance", ""},
+	"checkpoint": {"model", "%s"}, "ckpt": {"model", "%s"}, "checkpoint-path": {"model", "%s"}, "model-path": {"model", "%s"}, "pretrained": {"model", "%s"}, "model-name-or-path": {"model", "%s"}, "m": {"model", "%s"},
+	"t": {"threads", "%s"}, "port": {"listen", "127.0.0.1:%s"},
+}
+
+// Elsewhere returns the word for what other programs call typed, if it means one thing here.
+func Elsewhere(typed string) (w Word, ok bool) {
+	w = elsewhere[strings.ReplaceAll(typed, "_", "-")]
+	return w, w.Value != ""
 }
 
 // Nearest returns the name for what other programs call typed, else the name most similar to typed,
 // "" if none is near.
 func Nearest(typed string, names []string) string {
-	if name := elsewhere[strings.ReplaceAll(typed, "_", "-")]; slices.Contains(names, name) {
-		return name
+	if w := elsewhere[strings.ReplaceAll(typed, "_", "-")]; slices.Contains(names, w.Name) {
+		return w.Name
 	}
 	best, likeness := "", near
 	for _, name := range names {

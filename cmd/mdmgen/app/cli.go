@@ -121,7 +121,11 @@ func runApp(ctx context.Context, args []string, s kit.Streams) error {
 		}
 		return exit.Usagef("unknown flag %s before a command; flags follow the command", args[0])
 	}
-	cmd := app.Command(args[0])
+	name, words := kit.ForeignCommand(args, kit.CommandNames(app.Commands))
+	cmd := app.Command(cmp.Or(name, args[0]))
+	if cmd == nil && words != "" {
+		return exit.Usagef("unknown command %q: write %s", args[0], words)
+	}
 	if cmd == nil {
 		hint := suggest.Ending(args[0], kit.CommandNames(app.Commands))
 		return exit.Usagef("unknown command %q%s", args[0], cmp.Or(hint, "; `mdmgen --help` lists the commands"))

@@ -53,8 +53,8 @@ func (o *options) flags() kit.Set {
 	}, o.sampler.CallFlags(), kit.Set{
 		kit.Int(&o.n, 1, requests.MaxSamples, kit.Flag{Name: "n", Category: kit.CatInput, Usage: "draw `N` samples, or N for each line of --input"}),
 		kit.Parsed(&o.Length, requests.ParseLength, requests.Length.String, kit.Flag{Name: "length", Category: kit.CatInput, Default: "the model's, +256 for an answer",
-			Usage: "use `N` positions, or +N to fill (--max-new-tokens N)", Synonyms: []kit.Synonym{{Name: "max-new-tokens", Value: "+%s"}}}),
-		kit.Text(&o.prefix, kit.Flag{Name: "prefix", Category: kit.CatInput, Usage: "begin each sample, or answer to --chat, with `TEXT`; also --prompt, --answer-prefix", Synonyms: []kit.Synonym{{Name: "prompt", Value: "%s"}, {Name: "answer-prefix", Value: "%s"}}}),
+			Usage: "use `N` positions, or +N to fill (--max-new-tokens N)"}),
+		kit.Text(&o.prefix, kit.Flag{Name: "prefix", Category: kit.CatInput, Usage: "begin each sample, or answer to --chat, with `TEXT`; also --prompt, --answer-prefix", Synonyms: []kit.Synonym{{Name: "answer-prefix", Value: "%s"}}}),
 		kit.Text(&o.suffix, kit.Flag{Name: "suffix", Category: kit.CatInput, Usage: "end each sample, or answer, with `TEXT`"}),
 		kit.Text(&o.infill, kit.Flag{Name: "infill", Category: kit.CatInput, Usage: "fill `TEMPLATE`, a text with {{N}} for N masks and {{*}} for the rest"}),
 		kit.Name(&o.negative, "give the text", kit.Flag{Name: "negative", Category: kit.CatInput, Rare: true, Usage: "replace the prompt with `TEXT` on the second canvas of --guidance"}),

@@ -39,7 +39,7 @@ func Arrange(cmd *cli.Command, args []string) (rest []string, help string, err e
 			f = Texts(new([]string), Flag{Name: Settings})
 		}
 		if f == nil {
-			return nil, "", unknown(cmd, arg, name)
+			return nil, "", unknown(cmd, arg, name, args[i+1:])
 		}
 		typed, takes := Dashed(name), f.Takes() && (s == nil || s.takes())
 		if !inline && takes {
@@ -86,11 +86,16 @@ func Arrange(cmd *cli.Command, args []string) (rest []string, help string, err e
 			err = exit.Usagef("%s: %w", typed, fault)
 		}
 	}
+	if n, p := set.Find("n"), set.Find("prefix"); n != nil && p != nil && n.typed == "-n" && p.typed == "-p" && err == nil {
+		err = exit.Usagef("%s: -n is a number of samples here, not of tokens: write --prefix TEXT with --length +%s, or with -n %[2]s", cmd.Name, n.Text())
+	}
 	return rest, "", err
 }
 
-// typed returns the flag with a name as typed, and the synonym used, nil for none.
+// typed returns the flag with a name as typed, in which _ may stand for -, and the synonym used, nil for
+// none. The name may be that of another program, if it means one thing here.
 func (s Set) typed(name string) (*Flag, *Synonym) {
+	name = strings.ReplaceAll(name, "_", "-")
 	for _, f := range s {
 		for i, also := range f.Synonyms {
 			if also.Name == name {
@@ -99,6 +104,11 @@ func (s Set) typed(name string) (*Flag, *Synonym) {
 		}
 		if !f.Rare && slices.Contains(f.Names(), name) {
 			return f, nil
+		}
+	}
+	if w, ok := suggest.Elsewhere(name); ok {
+		if f := s.Find(w.Name); f != nil && !f.Rare && (w.Value[0] != '+' || strings.Contains(f.Usage, "+N")) {
+			return f, &Synonym{name, w.Value}
 		}
 	}
 	return nil, nil
@@ -111,14 +121,16 @@ func (s Set) Named(name string) *Flag {
 }
 
 // unknown returns the error for an unknown flag.
-func unknown(cmd *cli.Command, arg, name string) error {
+func unknown(cmd *cli.Command, arg, name string, after []string) error {
 	typed, _, _ := strings.Cut(arg, "=")
 	set := FlagsOf(cmd)
 	hint := "; `mdmgen " + cmd.Name + " --help` lists the flags"
 	if takes := strings.TrimSpace(cmd.ArgsUsage); takes != "" {
 		hint = "; it takes " + takes + hint
 	}
-	if f := set.Find(name); f != nil { // a rare one
+	if words := foreign(arg, after, set); words != "" {
+		hint = ": write " + words
+	} else if f := set.Find(name); f != nil { // a rare one
 		hint = "; did you mean " + f.Form() + "?"
 	} else if s := suggest.Nearest(name, append(set.names(false), "help", "help-all")); s != "" {
 		hint = "; did you mean " + Dashed(s) + "?"
