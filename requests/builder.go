@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 
 	"mdmgen/internal/fault"
@@ -15,6 +16,7 @@ import (
 	"mdmgen/samplers/cache"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/match"
+	"mdmgen/samplers/spread"
 )
 
 // Config is what requests have in common.
@@ -27,8 +29,11 @@ type Config struct {
 	Length    Length
 	N         int
 	KeepBlank bool
-	Options   catalog.Options
-	Patterns  []Pattern
+	// Calls, if not 0, is the number of network calls of the sampler in Options, whose steps follow
+	// from each canvas.
+	Calls    int
+	Options  catalog.Options
+	Patterns []Pattern
 	// Fit, if not nil, completes the options of a sampler by what is known of the network: the
 	// interactions of spread, and the cache auto on a canvas, which is nil for requests of any length.
 	Fit func(ctx context.Context, o *catalog.Options, canvas []int) error
@@ -129,7 +134,7 @@ func (b *Builder) Job(ctx context.Context, r Request) (j Job, err error) {
 			return j, err
 		}
 	}
-	if j.Own = r.Options.Sampler != "" || r.Set != nil || matches || base.Sampler != b.Options.Sampler || b.fitsCaches(); j.Own {
+	if j.Own = r.Options.Sampler != "" || r.Set != nil || matches || base.Sampler != b.Options.Sampler || b.fitsCaches() || b.Calls > 0; j.Own {
 		patterns := r.Patterns
 		if patterns == nil {
 			patterns = b.Patterns
@@ -142,6 +147,9 @@ func (b *Builder) Job(ctx context.Context, r Request) (j Job, err error) {
 			if o, err = b.matched(ctx, patterns, j.Gaps, o); err != nil {
 				return j, cmp.Or(ctx.Err(), err)
 			}
+		}
+		if err := b.solve(&o, &r, j.Tokens); err != nil {
+			return j, err
 		}
 		if err := b.fit(ctx, &o, j.Tokens); err != nil {
 			return j, err
@@ -160,6 +168,26 @@ func (j *Job) Expected(spec samplers.Spec) (calls float64, atMost bool) {
 		return calls + finish, false
 	}
 	return float64(j.Sampler.MostCalls(spec, j.Tokens)), true
+}
+
+// solve sets the steps of a sampler without groups by the number of calls that a request asks for.
+func (b *Builder) solve(o *catalog.Options, r *Request, canvas []int) (err error) {
+	calls := b.Calls
+	if r.Calls {
+		calls = r.Options.Steps
+	} else if r.Options.Sampler != "" || slices.Contains(r.Set, "steps") {
+		return nil
+	}
+	d, _ := catalog.Describe(o.Sampler)
+	if calls == 0 || d.InGroups() {
+		return nil
+	}
+	spec := b.Network.Spec()
+	o.Steps, _, err = catalog.AtCalls(*o, spec, len(spec.Masked(canvas)), calls)
+	if err != nil {
+		err = fmt.Errorf("calls: %d calls of %s: %w: leave calls out, or use the sampler %s", calls, d.Name, fault.WithoutName(err), spread.Spread.Name)
+	}
+	return wrong("calls", err)
 }
 
 // Layout returns the layout of the canvas of a request, which may grow by its own options.

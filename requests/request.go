@@ -46,8 +46,8 @@ type Request struct {
 	// sets; the others have their defaults.
 	Options catalog.Options
 	Set     []string
-	// Calls reports whether steps was given as calls. It selects spread if the sampler has no
-	// groups.
+	// Calls reports whether steps was given as calls. It selects spread if no sampler is named and the
+	// default has no groups; the steps of a sampler without groups follow from the canvas.
 	Calls bool
 	// Patterns are the patterns that the texts must match.
 	Patterns []Pattern
@@ -113,7 +113,7 @@ func (e *Error) Unwrap() error { return e.Err }
 func (r *Request) over(base catalog.Options) (catalog.Options, error) {
 	out := base
 	out.Sampler = cmp.Or(r.Options.Sampler, out.Sampler)
-	if d, _ := catalog.Describe(out.Sampler); r.Calls && !d.InGroups() {
+	if d, _ := catalog.Describe(out.Sampler); r.Calls && !d.InGroups() && (r.Options.Sampler == "" || !slices.Contains(d.Flags, "steps")) {
 		if r.Options.Sampler != "" {
 			return out, fmt.Errorf("calls: %s has no number of network calls to choose (%s): leave calls out, or use the sampler %s", r.Options.Sampler, d.Calls, spread.Spread.Name)
 		}

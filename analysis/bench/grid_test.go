@@ -130,17 +130,17 @@ func TestAtCalls(t *testing.T) {
 		{"euler noise=exp grid=paper", 8, 2, "euler grid=paper noise=exp steps=2"},
 		{"confidence", 16, 4, "confidence steps=4"},
 		{"fhs", 8, 8, "fhs"},
-		{"fhs", 8, 4, "bench: has no number of steps"},
-		{"parallel-fhs", 8, 16, "bench: parallel-fhs steps=4096 makes 8"},
+		{"fhs", 8, 4, "samplers: has no number of steps"},
+		{"parallel-fhs", 8, 16, "samplers: parallel-fhs with 4096 steps makes 8"},
 		{"confidence block-length=4", 16, 8, "confidence block-length=4 steps=5"}, // as many calls as for 8: 2 a block
 		{"confidence rule=dream", 16, 4, "confidence rule=dream steps=4"},
 		{"remdm", 16, 4, "remdm steps=4"},
 		{"p2", 8, 15, "p2 steps=16"},
 		{"fhs cache=window:4", 8, 8, "fhs cache=window:4"},
 		{"parallel-fhs cache=window:4", 16, 4, "parallel-fhs cache=window:4 steps=4"},
-		{"fhs lookahead=4", 8, 4, "bench: its number of calls depends on the network's rows"},
-		{"remdm remask=conf", 8, 4, "bench: its number of calls depends on the network's rows"},
-		{"threshold", 8, 4, "bench: its number of calls depends on the network's rows"},
+		{"fhs lookahead=4", 8, 4, "samplers: its number of calls depends on the network's rows"},
+		{"remdm remask=conf", 8, 4, "samplers: its number of calls depends on the network's rows"},
+		{"threshold", 8, 4, "samplers: its number of calls depends on the network's rows"},
 	} {
 		s, _, err := bench.AtCalls(reftest.Must(bench.ParseCase(c.text))(t)[0], samplers.Spec{}, c.d, c.calls)
 		got := s.ID()

@@ -9,6 +9,7 @@ import (
 
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/report"
+	"mdmgen/samplers/catalog"
 )
 
 // Card returns the head of the page: the settings, the distances at equal calls, and the fastest
@@ -104,7 +105,7 @@ func equalGroups(left []atCalls) (groups [][]atCalls) {
 		for _, c := range left {
 			var equal, rest []atCalls
 			for _, o := range left {
-				if math.Abs(o.calls-c.calls) <= nearCalls*c.calls {
+				if math.Abs(o.calls-c.calls) <= catalog.NearCalls*c.calls {
 					equal = append(equal, o)
 				} else {
 					rest = append(rest, o)

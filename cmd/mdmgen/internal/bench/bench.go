@@ -21,7 +21,7 @@ func Command(s kit.Streams) *cli.Command {
 	return &cli.Command{
 		Name:      "bench",
 		Usage:     "measure the cost of samplers and what more steps gain",
-		ArgsUsage: " ",
+		ArgsUsage: "[MODEL]",
 		Description: "mdmgen bench --sampler fhs,euler,tweedie --steps 8-128*2 --max-time 5m --html bench.html\n" +
 			"mdmgen bench --length 8 --sampler tweedie --grid uniform,lambda --steps 4-64*2 --quality error\n" +
 			"mdmgen bench --case fhs --case 'tweedie steps=8,16' --format csv > new.csv\n" +
@@ -41,7 +41,7 @@ func Command(s kit.Streams) *cli.Command {
 			"position per call, on texts of its own.",
 		Flags: o.flags().CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error {
-			if err := kit.NoArguments("bench", args); err != nil {
+			if err := o.model.Argument("bench", args, o.all); err != nil {
 				return err
 			}
 			if err := o.check(); err != nil {

@@ -144,7 +144,7 @@ func (r *benching) atCalls(settings []bench.Setting) (out []bench.Setting, err e
 		for _, calls := range r.calls {
 			at, made, err := bench.AtCalls(s, spec, len(spec.Masked(ids)), calls)
 			switch {
-			case err == bench.ErrNoSteps:
+			case err == catalog.ErrNoSteps:
 				if add(s) {
 					r.fixed = append(r.fixed, fmt.Sprintf("%s always makes %.4g calls; shown as a reference", s.ID(), made))
 				}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 
 	"mdmgen/cmd/mdmgen/internal/chunks"
 	"mdmgen/cmd/mdmgen/internal/kit"
@@ -76,8 +77,20 @@ func (o *options) flags() kit.Set {
 
 // check returns the errors that can be found before anything is opened.
 func (o *options) check(ctx context.Context, s kit.Streams, args []string) error {
-	if len(args) > 0 {
-		return exit.Usagef("generate: unexpected argument %q: did you mean --prefix %q? It takes flags only", args[0], args[0])
+	text, given, err := s.TextArgument("generate", args)
+	if err != nil {
+		return err
+	}
+	if given {
+		to := "prefix"
+		if strings.Contains(text, "{{") {
+			to = "infill"
+		}
+		if f := o.all.Find(to); f.IsSet() {
+			return exit.Usagef("generate: %s and the argument %.40q both give the text; use one", f.Typed(), text)
+		} else if err := f.Set(text); err != nil {
+			return err
+		}
 	}
 	if err := o.all.ExcludeAs("%s and %s both give the text; use one",
 		[][2]string{{"input", "prefix"}, {"input", "suffix"}, {"input", "infill"}, {"infill", "prefix"}, {"infill", "suffix"}, {"chat", "input"}}...); err != nil {
@@ -100,7 +113,7 @@ func (o *options) check(ctx context.Context, s kit.Streams, args []string) error
 	case o.negative != "" && o.all.Given("negative-tokens"):
 		return exit.Usagef("--set negative and --set negative-tokens both fill the second canvas; use one")
 	}
-	err := o.all.Exclude([2]string{"dry-run", "shard"}, [2]string{"dry-run", "resume"}, [2]string{"dry-run", "record"}, [2]string{"dry-run", "audit"})
+	err = o.all.Exclude([2]string{"dry-run", "shard"}, [2]string{"dry-run", "resume"}, [2]string{"dry-run", "record"}, [2]string{"dry-run", "audit"})
 	if err := cmp.Or(err, o.show.check(o.all)); err != nil {
 		return err
 	}

@@ -24,9 +24,10 @@ import (
 func Command(s kit.Streams) *cli.Command {
 	o := &options{}
 	return &cli.Command{
-		Name:  "generate",
-		Usage: "sample texts, or fill in the gaps of a text",
-		Description: "mdmgen generate --prefix \"Once upon a time\" --length 60 -n 3 --seed 7\n" +
+		Name:      "generate",
+		Usage:     "sample texts, or fill in the gaps of a text",
+		ArgsUsage: "[TEXT]",
+		Description: "mdmgen generate \"Once upon a time\" --length 60 -n 3 --seed 7\n" +
 			"mdmgen generate --model kuleshov-group/mdlm-owt --sampler remdm --steps 64 --set eta=0.1 --json\n\n" +
 			"Without flags it samples one text by First-Hitting, one position per call; --calls N makes N calls.\n\n" +
 			"--prefix and --suffix leave masks between them. --infill is a text in which {{N}} is N masks, {{*}} as many as\n" +
@@ -36,7 +37,7 @@ func Command(s kit.Streams) *cli.Command {
 			"setting (\"temperature\", \"top_p\" …) take the place of the flags. --chat is one message of a user. Messages become\n" +
 			"a prompt by the model's chat template; only the answer is printed, which --prefix, --suffix or --infill shapes.\n" +
 			"Given text is plain text: a prompt that spells a special token stays letters.\n" +
-			"--prefix \"$(cat)\" takes a text from standard input.\n\n" +
+			"TEXT is a --prefix, or a template if it has {{; - is standard input.\n\n" +
 			"A sample depends on the model, the sampler's settings, the seed and its index, not on --batch or --threads.\n" +
 			"`mdmgen samplers NAME` lists the flags and settings of a sampler; others are errors.",
 		Flags: o.flags().CLI(),
@@ -177,7 +178,7 @@ func (g *generation) prepare() error {
 		}
 	}
 	opts.Audit = g.audit
-	g.builder, err = requests.New(g.ctx, requests.Config{Network: g.network, Words: g.texts, Length: g.Length, N: g.n, KeepBlank: g.keepBlank, Options: opts, Patterns: g.patterns, Gaps: gaps,
+	g.builder, err = requests.New(g.ctx, requests.Config{Network: g.network, Words: g.texts, Length: g.Length, N: g.n, KeepBlank: g.keepBlank, Calls: g.sampler.Solved, Options: opts, Patterns: g.patterns, Gaps: gaps,
 		Fit: func(ctx context.Context, o *catalog.Options, canvas []int) error {
 			return g.sampler.Fit(ctx, g.streams, g.network, o, canvas)
 		}})

@@ -38,6 +38,13 @@ func Arrange(cmd *cli.Command, args []string) (rest []string, help string, err e
 		if none {
 			f = Texts(new([]string), Flag{Name: Settings})
 		}
+		if w, _ := suggest.Elsewhere(name); f == nil && (name == "model" || w.Name == "model") && namesModels(cmd) {
+			if !inline && i+1 < len(args) {
+				i, value = i+1, args[i+1]
+			}
+			rest = append(rest, value)
+			continue
+		}
 		if f == nil {
 			return nil, "", unknown(cmd, arg, name, args[i+1:])
 		}
@@ -90,6 +97,11 @@ func Arrange(cmd *cli.Command, args []string) (rest []string, help string, err e
 		err = exit.Usagef("%s: -n is a number of samples here, not of tokens: write --prefix TEXT with --length +%s, or with -n %[2]s", cmd.Name, n.Text())
 	}
 	return rest, "", err
+}
+
+// namesModels reports whether the arguments of a command are models, so that --model names one as well.
+func namesModels(cmd *cli.Command) bool {
+	return strings.HasPrefix(cmd.ArgsUsage, "MODEL") || strings.HasPrefix(cmd.ArgsUsage, "OWNER/NAME")
 }
 
 // typed returns the flag with a name as typed, in which _ may stand for -, and the synonym used, nil for

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -77,6 +79,41 @@ func AtMostOne(command string, args []string, what string) error {
 		return exit.Usagef("%s: the argument is empty: %s, or leave it out", command, what)
 	}
 	return nil
+}
+
+// maxText is the maximum size of a text on standard input that is read as a whole, in bytes.
+const maxText = 1 << 20
+
+// TextArgument returns the text that a command is given as its argument, or on standard input for -,
+// without a newline at its end. given is false if there is none.
+func (s Streams) TextArgument(command string, args []string) (text string, given bool, err error) {
+	if err := AtMostOne(command, args, "quote the text"); err != nil || len(args) == 0 {
+		return "", false, err
+	}
+	if args[0] != "-" {
+		return args[0], true, nil
+	}
+	all, err := io.ReadAll(io.LimitReader(s.In, maxText+1))
+	if err == nil && len(all) > maxText {
+		err = fmt.Errorf("more than %d bytes", maxText)
+	}
+	if err != nil {
+		return "", true, fmt.Errorf("standard input: %w", err)
+	}
+	return strings.TrimRight(string(all), "\r\n"), true, nil
+}
+
+// TextItself returns the streams with an argument as their input, and no argument, if that is a text
+// and no file: it has a blank, and nothing has its name.
+func (s Streams) TextItself(args []string) (Streams, []string) {
+	if len(args) != 1 || !strings.ContainsAny(args[0], " \t\n") {
+		return s, args
+	}
+	if _, err := os.Lstat(args[0]); err == nil {
+		return s, args
+	}
+	s.In = strings.NewReader(args[0])
+	return s, nil
 }
 
 // hushed reports whether nothing but errors is printed.

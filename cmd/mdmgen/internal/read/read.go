@@ -64,7 +64,7 @@ func Command(s kit.Streams) *cli.Command {
 			"candidates it prints the most probable tokens at each masked position while all are masked, one network row each. With a\n" +
 			"candidate a gap has as many masks as the candidate has tokens, up to " + fmt.Sprint(reading.MaxTokens) + ", and it prints the exact joint probability of\n" +
 			"filling them one by one, while all other masks stay, from a row for each canvas on the way. Logarithms are\n" +
-			"natural. Without TEMPLATE it reads JSON lines from standard input, {\"infill\":TEMPLATE,\"candidates\":[TEXT…]} or\n" +
+			"natural. Without TEMPLATE it reads lines from standard input: templates, or {\"infill\":TEMPLATE,\"candidates\":[TEXT…]} or\n" +
 			"{\"ids\":[5,null,17],\"candidate_ids\":[[4],[9]]}, optionally with \"gap\", \"law\" and \"top\".",
 		Flags:  o.flags().CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error { return read(ctx, s, o, args) }),
@@ -132,6 +132,9 @@ func read(ctx context.Context, s kit.Streams, o *options, args []string) (err er
 	told := false // that a blank moved
 	for l, err := range kit.Lines(in, "standard input") {
 		q := reading.Request{Top: new(o.top), Candidates: slices.Clone(o.candidates), Law: o.law, Canvas: reading.Canvas{KeepBlank: o.keepBlank}}
+		if text := strings.TrimSpace(string(l.Text)); len(args) == 0 && text != "" && (text[0] != '{' || strings.HasPrefix(text, "{{")) {
+			l.Text, _ = json.Marshal(map[string]string{"infill": text}) // A text cannot fail.
+		}
 		if err == nil {
 			err = kit.DecodeObject(l.Text, &q, `{"infill":"Once upon a{{1}}","candidates":[" time"]}`)
 		}

@@ -45,7 +45,7 @@ func Command(s kit.Streams) *cli.Command {
 	return &cli.Command{
 		Name:      "schedule",
 		Usage:     "predict what N network calls lose, and which positions to group",
-		ArgsUsage: " ",
+		ArgsUsage: "[MODEL]",
 		Description: "mdmgen schedule --calls 4,8,16,32\n" +
 			"mdmgen schedule --target-kl-per-token 0.01\n\n" +
 			"Prints the groups of the sampler spread on a canvas of --length masks, with their predicted loss, and the random\n" +
@@ -59,7 +59,7 @@ func Command(s kit.Streams) *cli.Command {
 }
 
 func schedule(ctx context.Context, s kit.Streams, o *options, args []string) error {
-	if err := kit.NoArguments("schedule", args); err != nil {
+	if err := o.model.Argument("schedule", args, o.all); err != nil {
 		return err
 	}
 	if !o.all.Given("calls") && !o.all.Given("target-kl-per-token") {

@@ -19,10 +19,10 @@ func Command(s kit.Streams) *cli.Command {
 	return &cli.Command{
 		Name:      "score",
 		Usage:     "score a text: NELBO, K-plan bounds, exact −log P of a sampler",
-		ArgsUsage: "[FILE]",
+		ArgsUsage: "[FILE or TEXT]",
 		Description: "FILE, or standard input, is a text that is cut into windows (--as corpus), one text per line (lines), or JSON\n" +
 			"lines {\"text\":…} or {\"ids\":[…]}, optionally with {\"context\":TEXT or IDS} that is not scored (jsonl,\n" +
-			"the default for names that end so). Values are in nats; a perplexity is a bound if its nats are.\n\n" +
+			"the default for names that end so). TEXT, with a blank, is scored itself. Values are in nats; a perplexity is a bound if its nats are.\n\n" +
 			"By default it estimates the NELBO, an upper bound on −log P of the first-hitting sampler; --estimator and\n" +
 			"--protocol choose other forms. --estimator plans bounds −log P of any sampler that has plans or paths, more\n" +
 			"tightly with more --plans. --exact computes it, for windows of up to 16 free positions, or any length if a\n" +
@@ -30,6 +30,7 @@ func Command(s kit.Streams) *cli.Command {
 			"the settings, the seed and its index.",
 		Flags: o.flags().CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error {
+			s, args := s.TextItself(args)
 			if err := o.check(ctx, s, args); err != nil {
 				return err
 			}

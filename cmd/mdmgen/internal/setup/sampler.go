@@ -29,8 +29,9 @@ type Sampler struct {
 	Profile Profile
 	// Set holds the options whose flags are given.
 	Set catalog.Options
-	// Calls is --calls, 0 if it is not given.
-	Calls int
+	// Calls is --calls, 0 if it is not given. Solved is the same for a sampler without groups, whose
+	// steps follow from the canvas, and 0 for others.
+	Calls, Solved int
 	// Answers reports whether all sequences are answers to messages.
 	Answers bool
 	// said is the last notice of Fit about a cache.
@@ -49,9 +50,9 @@ func (s *Sampler) Flags() kit.Set {
 	}, s.optionFlags(func(o samplers.Option) bool { return !o.Calls && !o.Unplanned })...)
 }
 
-// CallsFlag returns --calls, the number of groups: of spread unless a sampler is named.
+// CallsFlag returns --calls, the number of network calls: of spread unless a sampler is named.
 func (s *Sampler) CallsFlag() *kit.Flag {
-	return kit.Int(&s.Calls, 1, schedule.MaxSteps, kit.Flag{Name: "calls", Category: kit.CatSample, Default: "none", Usage: "make `N` network calls, by spread or another sampler of groups"})
+	return kit.Int(&s.Calls, 1, schedule.MaxSteps, kit.Flag{Name: "calls", Category: kit.CatSample, Default: "none", Usage: "make `N` network calls, by spread or another sampler with steps"})
 }
 
 // useCalls sets the sampler and its steps by --calls.
@@ -62,10 +63,16 @@ func (s *Sampler) useCalls(all kit.Set, o *catalog.Options) error {
 	if err := all.Exclude([2]string{"calls", "steps"}, [2]string{"calls", "block-length"}); err != nil {
 		return err
 	}
-	if d, _ := catalog.Describe(s.Name); !d.InGroups() {
+	o.Sampler = s.Name
+	d, _ := catalog.Describe(s.Name)
+	switch {
+	case d.InGroups():
+		o.Steps = s.Calls
+	case slices.Contains(d.Flags, "steps"):
+		s.Solved = s.Calls
+	default:
 		return exit.Usagef("--calls: %s has no number of network calls to choose (%s): leave --calls out, or use --sampler %s", s.Name, d.Calls, spread.Spread.Name)
 	}
-	o.Sampler, o.Steps = s.Name, s.Calls
 	return nil
 }
 

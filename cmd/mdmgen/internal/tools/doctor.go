@@ -35,8 +35,9 @@ func Doctor(s kit.Streams) *cli.Command {
 		kit.Text(&ref, kit.Flag{Name: "model", Category: kit.CatGeneral, Usage: "also read all files of the model `REF`, print its digest, call it once, and print where its nodes run"})),
 		kit.Format(&format, "text", "json")...)
 	return &cli.Command{
-		Name:  "doctor",
-		Usage: "show which ONNX Runtime is in use, and report problems",
+		Name:      "doctor",
+		Usage:     "show which ONNX Runtime is in use, and report problems",
+		ArgsUsage: "[MODEL]",
 		Description: "Prints the ONNX Runtime library that networks would use, its version and providers, the number of threads, the\n" +
 			"cache folder, and every problem found. It reads the library, the converted weights and --model in full and\n" +
 			"compares their digests; it fetches nothing. With --model it calls the model once, to print how many nodes of its\n" +
@@ -45,9 +46,11 @@ func Doctor(s kit.Streams) *cli.Command {
 			"damaged.",
 		Flags: set.CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error {
-			if err := kit.NoArguments("doctor", args); err != nil {
+			named := setup.Model{Ref: ref}
+			if err := named.Argument("doctor", args, set); err != nil {
 				return err
 			}
+			ref := named.Ref
 			rt, err := runtime.Config(s, set)
 			if err != nil {
 				return err

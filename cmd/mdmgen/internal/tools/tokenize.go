@@ -42,9 +42,10 @@ func (o *tokenizing) flags() kit.Set {
 func Tokenize(s kit.Streams) *cli.Command {
 	o := &tokenizing{}
 	return &cli.Command{
-		Name:  "tokenize",
-		Usage: "encode text as token ids, or decode ids",
-		Description: "Prints a JSON list of ids for each line of standard input. Added and special tokens are recognised, unless\n" +
+		Name:      "tokenize",
+		Usage:     "encode text as token ids, or decode ids",
+		ArgsUsage: "[TEXT]",
+		Description: "Prints a JSON list of ids for TEXT, or for each line of standard input. Added and special tokens are recognised, unless\n" +
 			"--plain reads them as text, as every other command does. With --format json each line is a JSON string, which\n" +
 			"may contain newlines.",
 		Flags:  o.flags().CLI(),
@@ -53,8 +54,8 @@ func Tokenize(s kit.Streams) *cli.Command {
 }
 
 func lines(ctx context.Context, s kit.Streams, o *tokenizing, args []string) error {
-	if len(args) > 0 {
-		return exit.Usagef("tokenize: unexpected argument %q; it reads lines from standard input: echo TEXT | mdmgen tokenize", args[0])
+	if err := kit.AtMostOne("tokenize", args, "quote the text"); err != nil {
+		return err
 	}
 	if err := o.all.ExcludeAs("tokenize: %s is for encoding: it excludes %s", [2]string{"plain", "decode"}); err != nil {
 		return err
@@ -69,6 +70,14 @@ func lines(ctx context.Context, s kit.Streams, o *tokenizing, args []string) err
 	line := encodeLine(t, o.plain, o.format == "json")
 	if o.decode {
 		line = decodeLine(t, o.format == "json")
+	}
+	if len(args) > 0 && args[0] != "-" {
+		result, err := line([]byte(args[0]))
+		if err != nil {
+			return fmt.Errorf("tokenize: %w", err)
+		}
+		_, err = s.Out.Write(append(result, '\n'))
+		return err
 	}
 	if kit.IsTerminal(s.In) {
 		s.Notice("reading lines from standard input, up to Ctrl-D")
