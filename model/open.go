@@ -70,6 +70,8 @@ func Resolve(ref string, builtins []Builtin) (Kind, string, error) {
 	}
 	info, err := os.Stat(ref)
 	switch {
+	case strings.HasSuffix(strings.ToLower(ref), ".gguf"):
+		return 0, "", fault.Advise("model %s: GGUF, the format of llama.cpp, is not read: name the repository or folder of the weights that it was made from; %v makes their matrices as small", ref, fault.Term{Name: "dtype", Value: "int4"})
 	case errors.Is(err, fs.ErrNotExist):
 		var names []string
 		for _, b := range builtins {

@@ -36,7 +36,7 @@ func Parse(text string) (Name, bool) {
 	switch {
 	case !repoForm.MatchString(repo), strings.Contains(repo, "--"), strings.Contains(repo, ".."):
 		return n, false // The cache writes a slash as two hyphens.
-	case strings.HasSuffix(repo, ".json"), strings.HasSuffix(repo, ".onnx"), strings.HasSuffix(repo, ".safetensors"):
+	case strings.HasSuffix(repo, ".json"), strings.HasSuffix(repo, ".onnx"), strings.HasSuffix(repo, ".safetensors"), strings.HasSuffix(strings.ToLower(text), ".gguf"):
 		return n, false
 	case hasRevision && !plainPath(revision), hasFile && !plainPath(file):
 		return n, false

@@ -138,6 +138,14 @@ func TestResultsNobodyGets(t *testing.T) {
 	}
 }
 
+// TestReaderGone: when the reader of a pipe has gone, not even the seed is told.
+func TestReaderGone(t *testing.T) {
+	t.Parallel()
+	if stderr, code := runProcess(t, failing(t, "closed"), "generate", "--model", worldFile(t, "xor3-mixed"), "--format", "ids", "-n", "2000"); stderr != "" || code != exit.Failure {
+		t.Errorf("exit status %d: %q", code, stderr)
+	}
+}
+
 // failing returns a standard output that cannot be written.
 func failing(t testing.TB, kind string) *os.File {
 	t.Helper()

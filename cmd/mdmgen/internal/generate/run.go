@@ -11,6 +11,7 @@ import (
 
 	"mdmgen/cmd/mdmgen/internal/chunks"
 	"mdmgen/cmd/mdmgen/internal/kit"
+	"mdmgen/internal/exit"
 	"mdmgen/internal/fault"
 	"mdmgen/model/ort"
 	"mdmgen/samplers"
@@ -72,6 +73,9 @@ func (g *generation) end(all *results, err error) error {
 	if err == nil && g.format == "text" { // Records have the seed, and ids are for programs.
 		g.streams.Notice(g.summary(all.record.Totals))
 		return nil
+	}
+	if err != nil && exit.Message(err) == "" {
+		return err // The reader went away.
 	}
 	g.sampler.ShowSeed(g.streams, g.settings.Seed)
 	switch {
