@@ -2,7 +2,6 @@ package bound
 
 import (
 	"cmp"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -82,7 +81,7 @@ func (o *options) flags() kit.Set {
 		kit.Text(&o.samplers, kit.Flag{Name: "sampler", Category: kit.CatSample, Default: strings.Join(compared(func(string) bool { return false }), ","), Words: catalog.Names(), Usage: "compare first-hitting with a `LIST` of samplers, each optionally with settings, such as 'euler grid=paper'"}),
 		kit.Text(&o.steps, kit.Flag{Name: "steps", Category: kit.CatSample, Usage: "take a `LIST` of numbers of steps"}),
 	}, kit.Format(&o.format, "text", "json"), kit.Set{
-		kit.Bool(&o.wide, kit.Flag{Name: "wide", Category: kit.CatOutput, Usage: fmt.Sprintf("print all lines and what they state, even if they are more than %d", screen)}),
+		kit.Bool(&o.wide, kit.Flag{Name: "wide", Category: kit.CatOutput, Usage: "print the sides of all lines, and what they state"}),
 		kit.OutputFlag(&o.output),
 	}, o.pages.Flags(), o.chunks.Flags("windows of a text"), cut.Without("length", "limit"),
 		slices.Concat(o.sampler.Flags(), o.sampler.CallFlags()).Only(append(caseFlags(), "seed", "batch")...).Without("sampler", "steps"),

@@ -21,13 +21,7 @@ import (
 	"mdmgen/internal/printable"
 )
 
-const (
-	// screen is the maximum number of lines printed without --wide.
-	screen = 40
-	// few is the number of lines of a kind that are still printed one by one.
-	few         = 3
-	interrupted = "Interrupted: these are partial results."
-)
+const interrupted = "Interrupted: these are partial results."
 
 // Record is the JSON output of bound.
 type Record struct {
@@ -88,7 +82,7 @@ func (r *bounding) work(made kit.Provenance, do func() (bound.Report, error)) er
 	if err != nil && len(result.Lines) == 0 {
 		return cause
 	}
-	set, how := &r.settings, r.printing(r.format == "text")
+	set, how := &r.settings, r.printing(r.format == "text" && r.wide)
 	if result.Mode != "world" {
 		result.Notes = append(result.Notes, how.Notes...)
 	} else if r.cases == nil { // A world's report depends only on samplers, if any are given.
@@ -119,9 +113,9 @@ func violated(result bound.Report) error {
 func (p printing) print(out *kit.Output, result bound.Report, set *settings, made kit.Provenance) error {
 	text := ""
 	if p.Format == "text" {
-		text = wideText(result, p.Calls)
-		if !p.Wide && strings.Count(text, "\n") > screen {
-			text = briefText(result)
+		text = briefText(result)
+		if p.Wide {
+			text = wideText(result, p.Calls)
 		}
 	}
 	if err := kit.Print(out, p.Format, Record{result, set, made}, text); err != nil {
@@ -149,84 +143,51 @@ func kindOf(l report.Line) string {
 	return kind
 }
 
-// briefText returns a line for each kind of statement, with the range of its numbers if it has
-// several.
+// briefText returns three sentences: what was compared, what held, and what to do next.
 func briefText(r bound.Report) string {
-	t := head("lines")
 	var kinds []string
-	of := make(map[string][]report.Line)
+	of := make(map[string]int)
+	sides, next := "", "--wide prints the sides of each, with what it states and the notes; --html FILE writes them as a page."
 	for _, l := range r.Lines {
 		kind := kindOf(l)
-		if of[kind] == nil {
+		if of[kind]++; of[kind] == 1 {
 			kinds = append(kinds, kind)
 		}
-		of[kind] = append(of[kind], l)
+		if kind == "theorem4" && of[kind] == 1 {
+			sides = fmt.Sprintf(" The sides of theorem4 are %s and %s %s.", valueText(l.Left), valueText(l.Right), l.Unit)
+		}
 	}
-	for _, kind := range kinds {
-		lines := of[kind]
-		if len(lines) <= few {
-			for _, l := range lines {
-				row(t, printable.String(l.Name), l)
-			}
-			continue
+	for i, kind := range kinds {
+		if kinds[i] = printable.String(kind); of[kind] > 1 {
+			kinds[i] += fmt.Sprintf(" × %d", of[kind])
 		}
-		var verdicts []string
-		for _, c := range report.Counts(lines) {
-			verdicts = append(verdicts, strings.NewReplacer(" statements", "", " statement", "").Replace(c.Text))
-		}
-		unit := lines[0].Unit
-		if slices.ContainsFunc(lines, func(l report.Line) bool { return l.Unit != unit }) {
-			unit = "-"
-		}
-		fmt.Fprintf(t, "%s × %d\t%s\t%s\t%s\t%s\t%s\n", printable.String(kind), len(lines), rangeOf(lines, func(l report.Line) report.Value { return l.Left }),
-			rangeOf(lines, func(l report.Line) report.Value { return l.Right }), rangeOf(lines, func(l report.Line) report.Value { return l.Gap }), unit, strings.Join(verdicts, ", "))
 	}
-	text := english.Plural(len(r.Lines), "line", "") + " in all; a range spans the least to the greatest number."
+	var held []string
+	for _, c := range report.Counts(r.Lines) {
+		held = append(held, c.Text)
+		switch c.Mark {
+		case "violated":
+			next = "A violated statement is a fault, of this program or of the input: " + next
+		case "open":
+			next = "More windows, samples or draws may resolve the others. " + next
+		}
+	}
+	text := ""
+	for _, sentence := range []string{
+		fmt.Sprintf("Compared: both sides of %s: %s.%s", english.Plural(len(r.Lines), "statement", ""), strings.Join(kinds, ", "), sides),
+		"Of these, " + english.OxfordWordSeries(held, "and") + ".", next,
+	} {
+		text += kit.Wrap(sentence, kit.Width, "")
+	}
 	if r.Interrupted {
-		text = interrupted + " " + text
+		text = interrupted + "\n" + text
 	}
-	return headed(r, t) + "\n" + kit.Wrap(text+" --wide prints each, with what it states and the notes; --html FILE writes them as a page.", kit.Width, "")
-}
-
-// head begins a table.
-func head(first string) *kit.Table {
-	t := kit.NewTable(false)
-	fmt.Fprintf(t, "%s\tleft\tright\tright − left\tunit\tverdict\n", first)
-	return t
-}
-
-// headed returns a table below the report's head.
-func headed(r bound.Report, t *kit.Table) string {
-	if r.Head == "" {
-		return t.String()
-	}
-	return kit.Wrap(r.Head, kit.Width, "") + "\n" + t.String()
+	return printable.Text(text)
 }
 
 // row writes a line of the table.
 func row(w io.Writer, name string, l report.Line) {
 	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", name, valueText(l.Left), valueText(l.Right), valueText(l.Gap), l.Unit, cmp.Or(printable.String(l.Verdict), "no verdict"))
-}
-
-// rangeOf returns the range of the numbers of a side, - if none is known.
-func rangeOf(lines []report.Line, of func(report.Line) report.Value) string {
-	var known []float64
-	for _, l := range lines {
-		if v := of(l); !math.IsNaN(v.Mean) {
-			if math.Abs(v.Mean) < 1e-12 {
-				v.Mean = 0 // It is rounding, or −0.
-			}
-			known = append(known, v.Mean)
-		}
-	}
-	if known == nil {
-		return "-"
-	}
-	from, to := fmt.Sprintf("%.4g", slices.Min(known)), fmt.Sprintf("%.4g", slices.Max(known))
-	if from == to {
-		return from
-	}
-	return from + " .. " + to
 }
 
 // wideText returns a line for each statement, the statements in words, and the notes.
@@ -239,7 +200,8 @@ func wideText(r bound.Report, calls map[string]string) string {
 	if known {
 		first += "\tcalls"
 	}
-	t := head(first)
+	t := kit.NewTable(false)
+	fmt.Fprintf(t, "%s\tleft\tright\tright − left\tunit\tverdict\n", first)
 	for _, l := range r.Lines {
 		name := printable.String(l.Name)
 		if known {
@@ -263,10 +225,14 @@ func wideText(r bound.Report, calls map[string]string) string {
 	if slices.ContainsFunc(r.Lines, func(l report.Line) bool { return !l.Left.Exact && l.Left.N > 0 }) {
 		notes = append(notes, "± is a standard error, over windows or samples; --format json has the intervals.")
 	}
+	notes = append(notes, "A line claims left ≤ right, or equal sides where its verdict says so; ≤ and ≥ mark a number known by a bound, and - an unknown one.")
 	for _, n := range notes {
 		b.WriteString("\n" + kit.Wrap(n, kit.Width, ""))
 	}
-	return headed(r, t) + printable.Text(b.String())
+	if r.Head != "" {
+		return kit.Wrap(r.Head, kit.Width, "") + "\n" + t.String() + printable.Text(b.String())
+	}
+	return t.String() + printable.Text(b.String())
 }
 
 // valueText returns a number with its standard error, if it has one; - if the number is unknown.
