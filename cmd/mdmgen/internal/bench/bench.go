@@ -26,7 +26,8 @@ func Command(s kit.Streams) *cli.Command {
 			"mdmgen bench --length 8 --sampler tweedie --grid uniform,lambda --steps 4-64*2 --quality error\n" +
 			"mdmgen bench --case fhs --case 'tweedie steps=8,16' --format csv > new.csv\n" +
 			"mdmgen bench --calls 4,8,16 --sampler tweedie,spread,confidence -o table.tex\n\n" +
-			"Runs the cross product of samplers and settings. Each setting may be a list (8,16,32) or a range (8-1024*2,\n" +
+			"Without flags it compares the default sampler with three others, in a minute. Else it runs the cross\n" +
+			"product of samplers and settings. Each setting may be a list (8,16,32) or a range (8-1024*2,\n" +
 			"4-16+4), and applies to the samplers that use it. With --calls each sampler gets the steps whose expected calls\n" +
 			"are within 10 % of the number, and the results name the samplers that have none. Cells run in rounds, in random\n" +
 			"order, with the same random streams in a round. With --max-time every cell is measured once before any is\n" +

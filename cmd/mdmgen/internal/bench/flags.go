@@ -44,6 +44,7 @@ type options struct {
 	prefix            string
 	n, repeat, warmup int
 	maxTime           time.Duration
+	quick             bool // see beQuick
 	confidence        float64
 	quality           string
 	// parts are the sorted parts of quality; amounts are their numbers of samples.
@@ -100,8 +101,31 @@ func (o *options) flags() kit.Set {
 	return o.all.Common("sampler", "steps", "calls", "set", "case", "length", "n", "repetitions", "max-time", "quality", "seed", "format", "output", "html", "model")
 }
 
+// quick are the settings of a call without flags about what is measured: the default sampler first, and
+// at most a minute in all.
+var quick = [][2]string{{"sampler", "fhs,parallel-fhs,tweedie,spread"}, {"steps", "8,32"}, {"n", "4"}, {"repetitions", "2"}, {"max-time", "50s"}}
+
+// beQuick sets the flags of quick, if no flag is given but those of the run and of the model.
+func (o *options) beQuick() error {
+	for _, f := range o.all {
+		if f.IsSet() && f.Category != kit.CatGeneral && f.Name != "seed" {
+			return nil
+		}
+	}
+	o.quick = true
+	for _, q := range quick {
+		if err := o.all.Find(q[0]).Set(q[1]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // check returns the errors that can be found before anything is opened.
 func (o *options) check() error {
+	if err := o.beQuick(); err != nil {
+		return err
+	}
 	if err := o.readParts(); err != nil {
 		return err
 	}

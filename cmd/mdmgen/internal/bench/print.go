@@ -4,11 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
+	"strings"
 
 	"mdmgen/analysis/bench"
 	"mdmgen/analysis/report"
 	"mdmgen/cmd/mdmgen/internal/kit"
+	"mdmgen/internal/printable"
 )
 
 // openOutputs opens the outputs, so that an unwritable one is reported before the work.
@@ -77,7 +80,36 @@ func (r *benching) writeReport(report *bench.Report) error {
 	case "csv":
 		return bench.CSV(r.out, report)
 	}
-	return bench.Markdown(r.out, report, made(report, p))
+	if !r.quick || r.format != "text" {
+		return bench.Markdown(r.out, report, made(report, p))
+	}
+	var b strings.Builder
+	if err := bench.Markdown(&b, report, made(report, p)); err != nil {
+		return err
+	}
+	table, notes, _ := strings.Cut(b.String(), "\n\n")
+	fmt.Fprintf(r.out, "%s\n\n%s", table, bars(report))
+	for _, note := range strings.Split(strings.TrimSpace(notes), "\n\n") {
+		fmt.Fprint(r.out, "\n", kit.Wrap(note, kit.Width, ""))
+	}
+	return nil // The output keeps an error of writing.
+}
+
+// bars draws the seconds per sequence of each cell.
+func bars(r *bench.Report) string {
+	most := 0.0
+	for _, c := range r.Cells {
+		if c.Summary != nil {
+			most = max(most, c.Summary.Total.Mean)
+		}
+	}
+	t := kit.NewTable(false)
+	for _, c := range r.Cells {
+		if c.Summary != nil && most > 0 {
+			fmt.Fprintf(t, "%s\t%.3g s\t%s\n", printable.String(c.ID), c.Summary.Total.Mean, strings.Repeat("█", int(math.Ceil(40*c.Summary.Total.Mean/most))))
+		}
+	}
+	return t.String()
 }
 
 // drawings writes the page and the pictures, if they are asked for.
