@@ -103,6 +103,13 @@ var known = []Known{
 	{"louaaron/sedd-medium", "sedd", 424_477_010, gpt2, nil, works, against},
 }
 
+// short maps short names, as ollama has them, to known repositories.
+var short = map[string]string{
+	"sdar:1.7b": "JetLM/SDAR-1.7B-Chat", "sdar:4b": "JetLM/SDAR-4B-Chat", "sdar:8b": "JetLM/SDAR-8B-Chat",
+	"dream:7b": "Dream-org/Dream-v0-Instruct-7B", "llada:8b": "GSAI-ML/LLaDA-8B-Instruct",
+	"llada2:mini": "inclusionAI/LLaDA2.0-mini", "llada2.1:mini": "inclusionAI/LLaDA2.1-mini",
+}
+
 // KnownList returns the known repositories.
 func KnownList() []Known { return append([]Known(nil), known...) }
 

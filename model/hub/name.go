@@ -27,9 +27,10 @@ var (
 	sha256Form = regexp.MustCompile(`^[0-9a-f]{64}$`)
 )
 
-// Parse parses a name; it returns false if text does not have the form of one. A path with two
+// Parse parses a name, or a short one such as dream:7b; it returns false if text does not have the form of one. A path with two
 // slashes, or one that begins with a dot or ends like a model's file, is not a name.
 func Parse(text string) (Name, bool) {
+	text = cmp.Or(short[strings.ToLower(text)], text)
 	repo, file, hasFile := strings.Cut(text, ":")
 	repo, revision, hasRevision := strings.Cut(repo, "@")
 	n := Name{repo, revision, file}
