@@ -1,6 +1,7 @@
 """The program: where it is, its flags, its errors, and its commands that end."""
 
 import json
+import logging
 import os
 import subprocess
 import sys
@@ -12,6 +13,9 @@ from typing import Any, TypeAlias
 
 # The value of a flag. A sequence is a list, such as steps=[8, 32]; None leaves the flag out.
 Setting: TypeAlias = str | int | float | os.PathLike[str] | Sequence[str | int | float] | None
+
+
+LOG = logging.getLogger("mdmgen")
 
 
 class Error(RuntimeError):
@@ -92,6 +96,9 @@ def run(command: str, *flags: str, given: str = "") -> str:
     done = subprocess.run([program(), command, *flags], input=given, capture_output=True, encoding="utf-8")
     if done.returncode not in (0, 3):
         raise failure(done.stderr.splitlines(), done.returncode)
+    for line in done.stderr.splitlines():
+        if " cut on the left" in line:
+            LOG.warning(line.removeprefix("mdmgen: "))
     return done.stdout
 
 

@@ -17,7 +17,7 @@ from lm_eval.api.model import LM
 from lm_eval.api.registry import register_model
 
 from ._model import load
-from ._program import Setting, arguments, run
+from ._program import LOG, Error, Setting, UsageError, arguments, run
 
 
 @register_model("mdmgen")
@@ -51,6 +51,13 @@ class Mdmgen(LM):
         self._model, self._flags = model, flags
         self._scoring = arguments({"model": model, **flags, "seed": seed, **scoring}, {})
         self._seed, self._most = seed, max_gen_toks
+        try:  # A wrong argument ends the run before a task is built or a model is opened: the built-in model checks it.
+            run("score", "--as=jsonl", *arguments({"seed": seed, **scoring}, {}), "-", given='{"ids": [1]}\n')
+        except UsageError as wrong:
+            if "unknown flag" in str(wrong) or "must be one of" in str(wrong) or "whole number" in str(wrong):
+                raise
+        except Error:
+            pass
 
     def loglikelihood(self, requests: list[Instance]) -> list[tuple[float, bool]]:
         """A diffusion model has no greedy continuation to compare with: is_greedy is false."""
@@ -68,7 +75,7 @@ class Mdmgen(LM):
         if not asked:
             return out
         lines = "".join(json.dumps(documents[i]) + "\n" for i in asked)
-        for line in run("score", "--as=jsonl", "--format=jsonl", *self._scoring, "-", given=lines).splitlines():
+        for line in run("score", "--as=jsonl", "--format=jsonl", "--set=cut-context", *self._scoring, "-", given=lines).splitlines():
             found = json.loads(line)
             if "window" in found:  # The last line sums up.
                 out[asked[found["line"] - 1]] -= float(found["nats"]["mean"])
@@ -85,7 +92,19 @@ class Mdmgen(LM):
                 body["max_tokens"] = body.pop("max_gen_toks")
             if body.pop("do_sample", False) and "temperature" not in task:
                 del body["temperature"]
-            text: str = model.complete(prompt, **body)["choices"][0]["text"]
+            text, whole = "", prompt
+            while True:
+                try:
+                    text = model.complete(prompt, **body)["choices"][0]["text"]
+                except UsageError as wrong:
+                    if "positions" not in str(wrong):
+                        raise
+                    if prompt:  # The canvas has no room for all of it.
+                        prompt = prompt[len(prompt) // 8 + 1 :]
+                        continue
+                if prompt != whole:
+                    LOG.warning("a prompt of %d characters was cut on the left to %d", len(whole), len(prompt))
+                break
             stops = [until] if isinstance(until, str) else until
             return min((text.partition(stop)[0] for stop in stops if stop), key=len, default=text)
 

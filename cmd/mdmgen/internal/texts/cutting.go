@@ -24,6 +24,8 @@ type Cutting struct {
 	Limit int `json:"limit,omitempty"`
 	// KeepBlank leaves a blank at the end of a context there.
 	KeepBlank bool `json:"keep_blank,omitempty"`
+	// CutContext cuts contexts on the left that do not fit into a canvas with their text.
+	CutContext bool `json:"cut_context,omitempty"`
 }
 
 // ExactLength is the default length of windows for exact values: 2^10 rows.
@@ -47,6 +49,7 @@ func (c *Cutting) Flags(length, limit string) kit.Set {
 		kit.Words(&c.Tail, []string{"keep", "drop"}, kit.Flag{Name: "tail", Category: kit.CatInput, Usage: "treat a shorter last window by `HOW`: keep or drop"}),
 		kit.Int(&c.Limit, 1, most, kit.Flag{Name: "limit", Category: kit.CatInput, Default: limit, Usage: "use only the first `N` windows"}),
 		kit.KeepBlank(&c.KeepBlank),
+		kit.Bool(&c.CutContext, kit.Flag{Name: "cut-context", Category: kit.CatInput, Rare: true, Usage: "cut a context of a line on the left if the canvas has no room for all of it; count these"}),
 	}
 }
 

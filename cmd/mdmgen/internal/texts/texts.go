@@ -43,6 +43,8 @@ type Reader struct {
 	last Window
 	// told reports whether it was told that a blank moved.
 	told bool
+	// shortened counts the contexts that were cut.
+	shortened int
 	// inWord reports whether the last window ended within a word.
 	inWord bool
 	// from is where reading begins. mark, if not nil, is called with other places where it may
@@ -120,6 +122,9 @@ func (r *Reader) each(take func(Window) error) error {
 		}
 		i++
 	}
+	if r.shortened > 0 {
+		r.Streams.Notice(fmt.Sprintf("%d contexts were cut on the left to fit into %d positions", r.shortened, r.Facts.Length))
+	}
 	switch {
 	case r.n > 0:
 		return nil
@@ -140,6 +145,13 @@ func (r *Reader) cutDocument(cut tokenize.Cut, d document, i int) error {
 				return err
 			}
 			ids = append(ids, piece...)
+		}
+		if room := max(0, r.Facts.Length-len(r.Facts.Frame)-len(ids)); r.CutContext && len(d.context) > room {
+			d.context, d.ids = d.context[len(d.context)-room:], whole(ids)
+			r.shortened++
+			if room == 0 { // A text without context is cut into windows.
+				return r.cutDocument(cut, d, i)
+			}
 		}
 		w := tokenize.Window{IDs: slices.Concat(d.context, ids), Context: len(d.context)}
 		if cut.Given {

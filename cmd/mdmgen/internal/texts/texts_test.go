@@ -52,6 +52,22 @@ func TestJoint(t *testing.T) {
 	}
 }
 
+// TestCutContext: a context loses its beginning where it does not fit, and all of it before a text that is
+// longer than the canvas, which is cut into windows.
+func TestCutContext(t *testing.T) {
+	lines := `{"ids":[7,8],"context":[1,2,3,4]}` + "\n" + `{"ids":[7,8],"context":[1]}` + "\n" + `{"ids":[5,6,7,8,9,10],"context":[1]}`
+	var told strings.Builder
+	r := &Reader{Ctx: t.Context(), Cutting: Cutting{As: "jsonl", CutContext: true, Frame: "none", Tail: "keep"}, Facts: model.Facts{Length: 4},
+		Streams: kit.Streams{In: strings.NewReader(lines), Err: &told}, Check: func(likelihood.Target) error { return nil }}
+	var got [][]int
+	for _, w := range reftest.Must(r.Read())(t) {
+		got = append(got, w.IDs)
+	}
+	if want := [][]int{{3, 4, 7, 8}, {1, 7, 8}, {5, 6, 7, 8}, {9, 10}}; !reflect.DeepEqual(got, want) || !strings.Contains(told.String(), "2 contexts were cut on the left") {
+		t.Errorf("windows %v, %q, want %v", got, told.String(), want)
+	}
+}
+
 // TestByteOrderMark checks that the byte order mark of editors on Windows is skipped.
 func TestByteOrderMark(t *testing.T) {
 	d := reftest.Must(new(Reader).parse([]byte("\ufeff" + `{"ids":[5,7]}`)))(t)
