@@ -83,7 +83,7 @@ func (o *options) flags() kit.Set {
 	}, kit.Format(&o.format, "text", "json"), kit.Set{
 		kit.Bool(&o.wide, kit.Flag{Name: "wide", Category: kit.CatOutput, Usage: "print the sides of all lines, and what they state"}),
 		kit.OutputFlag(&o.output),
-	}, o.pages.Flags(), o.chunks.Flags("windows of a text"), cut.Without("length", "limit"),
+	}, o.pages.Flags(), o.chunks.Flags("windows of a text"), cut.Without("length", "limit", "cut-context"),
 		slices.Concat(o.sampler.Flags(), o.sampler.CallFlags()).Only(append(caseFlags(), "seed", "batch")...).Without("sampler", "steps"),
 		o.model.Flags(), kit.Set{o.tokenizer.Flag(), o.sampler.Profile.Flag()})
 	return o.all.Common("q0", "reference", "length", "limit", "sampler", "steps", "seed", "format", "wide", "output", "html", "plots", "model", "tokenizer")
