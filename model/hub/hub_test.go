@@ -367,7 +367,7 @@ func FuzzParse(f *testing.F) {
 
 // TestShort checks that short names stand for known repositories, with what follows such a name elsewhere.
 func TestShort(t *testing.T) {
-	for _, name := range []string{"sdar:1.7b", "SDAR:4B", "sdar:8b", "dream:7b", "llada:8b", "llada2:mini", "llada2.1:mini"} {
+	for _, name := range []string{"sdar:1.7b", "SDAR:4B", "sdar:8b", "dream:7b", "llada:8b", "llada2:mini", "llada2.1:mini", "nemotron:3b", "nemotron:8b"} {
 		n, ok := hub.Parse(name)
 		if !ok || n.File != "" || !slices.ContainsFunc(hub.KnownList(), func(k hub.Known) bool { return k.Repo == n.Repo }) {
 			t.Errorf("%s is %v, which is not known", name, n)

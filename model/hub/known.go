@@ -108,6 +108,7 @@ var short = map[string]string{
 	"sdar:1.7b": "JetLM/SDAR-1.7B-Chat", "sdar:4b": "JetLM/SDAR-4B-Chat", "sdar:8b": "JetLM/SDAR-8B-Chat",
 	"dream:7b": "Dream-org/Dream-v0-Instruct-7B", "llada:8b": "GSAI-ML/LLaDA-8B-Instruct",
 	"llada2:mini": "inclusionAI/LLaDA2.0-mini", "llada2.1:mini": "inclusionAI/LLaDA2.1-mini",
+	"nemotron:3b": "nvidia/Nemotron-Labs-Diffusion-3B", "nemotron:8b": "nvidia/Nemotron-Labs-Diffusion-8B",
 }
 
 // KnownList returns the known repositories.
