@@ -73,7 +73,7 @@ func TestFetchOnce(t *testing.T) {
 // TestDoctorReadsTheLibrary checks that a remembered digest is trusted, except in a full check.
 func TestDoctorReadsTheLibrary(t *testing.T) {
 	cache := fakeMachine(t, nil)
-	path := reftest.Data(t, "golden-sample.json") // a file that was just changed is not remembered
+	path := reftest.Data(t, "foreign/bert.onnx") // a file that was just changed is not remembered
 	library := read(t, path)
 	pinned(t, here(t), "", library)
 	reftest.Must(publishedSum(t.Context(), path, cachedir.Stamps(false)))(t)
