@@ -204,7 +204,7 @@ func TestHiddenMarkov(t *testing.T) {
 		s := lawstest.NewFor(t, test.options, c.Spec())
 		n := n
 		if test.want == sharp && !testing.Verbose() {
-			n = 100 // a tenth of a nat or more from the limit
+			n = 40 // a tenth of a nat or more from the limit
 		}
 		var texts [][]int
 		calls, rows := 0, 0
