@@ -11,9 +11,9 @@ import (
 	"mdmgen/samplers/catalog"
 )
 
-// A block-causal network, and one with causal rows, fills one block after another, so −log P of a text is the sum over its
-// blocks, each given the clean blocks before it. The same holds for the NELBO (BD3-LM, arXiv
-// 2503.09573, equation 7).
+// A block-causal network, and one with causal rows, fills one block after another, so −log P of a text
+// is the sum over its blocks, each given the clean blocks before it. The same holds for the NELBO
+// (BD3-LM, arXiv 2503.09573, equation 7).
 
 // parts returns a target for the free positions of each block of size positions. Those that are filled
 // before the rest of their block are in alone: the first position of a block, if the last row before

@@ -153,9 +153,10 @@ func briefText(r bound.Report) string {
 		if of[kind]++; of[kind] == 1 {
 			kinds = append(kinds, kind)
 		}
-		if kind == "theorem4" && of[kind] == 1 {
-			sides = fmt.Sprintf(" The sides of theorem4 are %s and %s %s.", valueText(l.Left), valueText(l.Right), l.Unit)
-		}
+	}
+	if len(r.Lines) > 0 { // The sides of the claim on real networks, or of what was asked for instead.
+		l := r.Lines[max(slices.IndexFunc(r.Lines, func(l report.Line) bool { return kindOf(l) == "theorem4" }), 0)]
+		sides = fmt.Sprintf(" The sides of %s are %s and %s %s.", printable.String(l.Name), valueText(l.Left), valueText(l.Right), l.Unit)
 	}
 	for i, kind := range kinds {
 		if kinds[i] = printable.String(kind); of[kind] > 1 {
