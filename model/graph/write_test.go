@@ -3,8 +3,11 @@ package graph
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +15,7 @@ import (
 	"sync"
 	"testing"
 
+	"mdmgen/internal/checkpointtest"
 	"mdmgen/internal/lockfile"
 	"mdmgen/internal/reftest"
 	"mdmgen/internal/stamp"
@@ -27,6 +31,27 @@ func list(t *testing.T, dir string) []string {
 		names = append(names, e.Name())
 	}
 	return names
+}
+
+// TestVersion: where a form has changed, Version must too, or caches and interrupted runs of the form before
+// pass for it. The number after it is that of the forms below.
+func TestVersion(t *testing.T) {
+	t.Parallel()
+	sum := sha256.New()
+	for _, family := range slices.Sorted(maps.Keys(checkpointtest.Experts)) {
+		c := inMemory(t, checkpointtest.ExpertFolder(family))
+		for _, d := range []Dtype{Float32, Float16, Int4, Int4Exact} {
+			b, _, err := network(c, Options{Dtype: d, Keeps: true}, true)
+			reftest.OK(t, err)
+			fmt.Fprintf(sum, "%x", b.nodes)
+			for _, x := range b.inits {
+				fmt.Fprintln(sum, x.name, x.elem, x.dims)
+			}
+		}
+	}
+	if got, want := fmt.Sprintf("%d %x", Version, sum.Sum(nil)[:4]), "11 f92a7757"; got != want {
+		t.Errorf("version and forms are %s, were %s", got, want)
+	}
 }
 
 func TestWrite(t *testing.T) {
