@@ -9,6 +9,8 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+
 	"mdmgen/analysis/laws"
 	"mdmgen/internal/reftest"
 	"mdmgen/model/world"
@@ -20,8 +22,7 @@ import (
 // for each text before it.
 type Causal struct {
 	*world.World
-	Tables *laws.World
-	After  [][][]float64
+	After [][][]float64
 }
 
 // NewCausal makes one of d positions over v tokens, in blocks of block positions. Without noise the rows
@@ -30,65 +31,57 @@ func NewCausal(t testing.TB, seed uint64, d, v, block int, noise float64) Causal
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 2))
 	row := func() []float64 {
-		out, sum := make([]float64, v), 0.0
+		out := make([]float64, v)
 		for a := range out {
 			out[a] = r.ExpFloat64() + 0.1
-			sum += out[a]
 		}
-		for a := range out {
-			out[a] /= sum
-		}
+		floats.Scale(1/floats.Sum(out), out)
 		return out
 	}
 	w := Causal{}
-	for l := 1; l < d; l++ {
-		var rows [][]float64
-		for range int(math.Pow(float64(v), float64(l))) {
-			rows = append(rows, row())
+	for texts := v; len(w.After) < d-1; texts *= v {
+		rows := make([][]float64, texts)
+		for i := range rows {
+			rows[i] = row()
 		}
 		w.After = append(w.After, rows)
 	}
 	s := laws.NewSpace(d, v)
 	mu := make([][][]float64, s.States)
-	flat := make([]float64, s.States*d*v)
 	for x := range mu {
 		mu[x] = make([][]float64, d)
+		var text []int
 		for l := range d {
-			if s.Token(x, l) != v {
+			if text = append(text, s.Token(x, l)); text[l] < v {
 				continue
 			}
 			out, random := row(), row()
-			if l > 0 {
-				text, known := 0, true
-				for k := range l {
-					text, known = text*v+s.Token(x, k), known && s.Token(x, k) < v
-				}
-				if known {
-					out = w.After[l-1][text]
-				}
+			if l > 0 && !slices.Contains(text[:l], v) {
+				out = slices.Clone(w.after(text[:l]))
 			}
-			mixed := make([]float64, v)
-			for a := range mixed {
-				mixed[a] = (1-noise)*out[a] + noise*random[a]
-			}
-			mu[x][l] = mixed
-			copy(flat[(x*d+l)*v:], mixed)
+			floats.Scale(1-noise, out)
+			floats.AddScaled(out, noise, random)
+			mu[x][l] = out
 		}
 	}
 	data := reftest.Must(json.Marshal(map[string]any{"schema": world.SchemaCausal, "d": d, "V": v, "mu_kind": "time_free", "block_size": block, "mu0": mu, "causal": w.After}))(t)
 	w.World = reftest.Must(world.Parse(data))(t)
-	w.Tables = laws.FromTables(d, v, make([]float64, s.Sequences), flat, nil, 0, 0)
 	return w
+}
+
+// after returns the causal row that follows a text.
+func (w Causal) after(text []int) []float64 {
+	at := 0
+	for _, id := range text {
+		at = at*len(w.After[0][0]) + id
+	}
+	return w.After[len(text)-1][at]
 }
 
 // Log returns log P of the causal law of the tokens at free positions, given the others.
 func (w Causal) Log(ids []int, free []int) (sum float64) {
 	for _, l := range free {
-		text := 0
-		for _, id := range ids[:l] {
-			text = text*w.Facts().Columns + id
-		}
-		sum += math.Log(w.After[l-1][text][ids[l]])
+		sum += math.Log(w.after(ids[:l])[ids[l]])
 	}
 	return sum
 }
