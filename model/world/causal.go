@@ -61,14 +61,13 @@ func (w *World) twoLaws(ids []int, block samplers.Span, positions []int64, out [
 	}
 }
 
-// after returns the logarithm of the causal row that follows a text of at most d−1 tokens, all −Inf if one
-// of them is MASK.
+// after returns the logarithm of the causal row that follows a text, all −Inf if it has d tokens, or MASK.
 func (w *World) after(text []int) []float64 {
+	if len(text) == w.d || slices.Contains(text, w.v) {
+		return slices.Repeat([]float64{math.Inf(-1)}, w.v)
+	}
 	at := 0
 	for _, id := range text {
-		if id == w.v {
-			return slices.Repeat([]float64{math.Inf(-1)}, w.v)
-		}
 		at = at*w.v + id
 	}
 	return w.causal[len(text)-1][at*w.v : (at+1)*w.v]
