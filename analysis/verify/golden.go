@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -32,6 +33,9 @@ var outputs = map[string]func(*goldenCase) ([]float64, error){
 	"causal_nll":    (*goldenCase).causalNLL,
 }
 
+// inputs are the quantities that cases are computed from.
+var inputs = []string{"input_ids", "sigma", "context", "causal_ids"}
+
 // Golden compares a network with tensors of another implementation in a safetensors file. For each
 // case N the file has the inputs input_ids.N [B, L] and, for a time-conditioned network, sigma.N
 // [B], and outputs NAME.N [B, L, columns]. For a block-causal network input_ids.N may be [B, 2L],
@@ -59,7 +63,7 @@ func Golden(ctx context.Context, m model.Model, path string, limit float64) (r R
 	cases := make(map[string]*goldenCase)
 	for _, name := range f.Names() {
 		kind, number, ok := strings.Cut(name, ".")
-		if _, err := strconv.Atoi(number); err != nil && f.Metadata["block_size"] != "" || slices.Contains([]string{"input_ids", "sigma", "context", "causal_ids"}, kind) {
+		if _, err := strconv.Atoi(number); err != nil && f.Metadata["block_size"] != "" || slices.Contains(inputs, kind) {
 			continue
 		}
 		if set, ok := strings.CutPrefix(kind, "logits_"); ok && (set == "ema" || set == "raw") {
@@ -70,7 +74,7 @@ func Golden(ctx context.Context, m model.Model, path string, limit float64) (r R
 		}
 		compute, known := outputs[kind]
 		if !ok || !known {
-			return Report{}, fmt.Errorf("%s: tensor %.60s: unknown quantity (must be input_ids.N, sigma.N, logits.N, log_mu.N, forward.N, log_score.N)", path, name)
+			return Report{}, fmt.Errorf("%s: tensor %.60s: unknown quantity: must be one of %s, with .N", path, name, strings.Join(slices.Concat(inputs, slices.Sorted(maps.Keys(outputs))), ", "))
 		}
 		input := "input_ids." + number
 		if strings.HasPrefix(kind, "causal_") {
@@ -207,7 +211,7 @@ func (c *goldenCase) compare(f *checkpoint.File, name string, compute func(*gold
 		shape, how = shape[:1], Relative
 	}
 	if !slices.Equal(t.Shape, shape) {
-		return Item{}, fmt.Errorf("tensor %s: shape is %v, the model's rows make %v", name, t.Shape, c.shape)
+		return Item{}, fmt.Errorf("tensor %s: shape is %v, the model's rows make %v", name, t.Shape, shape)
 	}
 	got, err := compute(c)
 	if err != nil {
