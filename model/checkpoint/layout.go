@@ -105,10 +105,7 @@ func (c *Checkpoint) RotaryFrequencies(block int) []float32 {
 	for j := range v {
 		if v[j] = float32(c.Config.frequency(j)); c.Config.Network() != DDiT {
 			exponent := float32(2*j) / float32(c.Config.RotarySize())
-			v[j] = 1 / float32(math.Pow(base, float64(exponent)))
-			if base == c.Config.rotaryBase() {
-				v[j] = float32(c.Config.stretched(j, float64(v[j])))
-			}
+			v[j] = float32(c.Config.stretched(j, float64(1/float32(math.Pow(base, float64(exponent))))))
 		}
 	}
 	return v

@@ -19,8 +19,8 @@ const (
 	// Int8 multiplies 8-bit integers: weights have a scale for each output, and the stream a scale
 	// for each row, so that no row depends on the others in its call.
 	Int8 Dtype = "int8"
-	// Int4 stores weights in 4 bits, with a scale for every 16; rows of the stream are quantised to
-	// 8 bits in blocks of 16 values.
+	// Int4 stores weights in 4 bits, with a scale for every 16, 32 or 64 of a row (see [block4]); rows of
+	// the stream are quantised to 8 bits in blocks of as many values.
 	Int4 Dtype = "int4"
 	// Int4Exact stores the same weights, and multiplies in float32.
 	Int4Exact Dtype = "int4-exact"

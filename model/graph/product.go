@@ -142,8 +142,8 @@ func (b *builder) gelu(op string, in ...string) string {
 }
 
 // block4 is the number of 4-bit weights that share a scale: docs/precision.md has the loss of others. In a
-// network with large4 features or more it is tableBlock4: the runtime keeps two numbers for each scale,
-// so blocks of 16 take as much memory as weights of 8 bits. tableBlock4 is also that of tables, of which
+// network with large4 features or more it is tableBlock4: the runtime holds three numbers for each scale,
+// so blocks of 16 take more memory than weights of 8 bits. tableBlock4 is also that of tables, of which
 // the runtime takes no smaller ones.
 const block4, tableBlock4, large4 = 16, 32, 2048
 
