@@ -181,6 +181,7 @@ func TestNemotronFloat64(t *testing.T) {
 			}
 			return ids
 		}
+		const limit = 1e-5 // float32 loses a quarter of it
 		worst := 0.0
 		check := func(what string, got []float32, want ...[]float64) {
 			at := 0
@@ -192,7 +193,7 @@ func TestNemotronFloat64(t *testing.T) {
 					at++
 				}
 			}
-			if at != len(got) || !(worst <= 2e-5) {
+			if at != len(got) || !(worst <= limit) {
 				t.Errorf("config %d, %s: %d of %d numbers differ by at most %g", i, what, at, len(got), worst)
 			}
 		}
@@ -247,8 +248,8 @@ func TestNemotronTypes(t *testing.T) {
 			off += math.Pow(float64(rows[i]-want[i]), 2)
 			size += math.Pow(float64(want[i]), 2)
 		}
-		if !(math.Sqrt(off/size) <= c.most) {
-			t.Errorf("%s: rows are off by %.3g of their size", c.dtype, math.Sqrt(off/size))
+		if share := math.Sqrt(off / size); !(share <= c.most) || (share == 0) != (c.dtype == graph.Float32) {
+			t.Errorf("%s: rows are off by %.3g of their size", c.dtype, share)
 		}
 	}
 }
