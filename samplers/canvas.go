@@ -1,6 +1,7 @@
 package samplers
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -68,8 +69,9 @@ func (c *Canvas) IsMasked(position int) bool { return c.ID(position) == c.spec.M
 // HoldsToken reports whether a position is not masked.
 func (c *Canvas) HoldsToken(position int) bool { return !c.IsMasked(position) }
 
-// Block returns the block that is being filled, for a network that is [Spec.Causal].
-func (c *Canvas) Block() Span { return c.block }
+// Block returns the block that is being filled, for a network that is [Spec.Causal]: all of the canvas if
+// none was set.
+func (c *Canvas) Block() Span { return cmp.Or(c.block, Span{To: c.Len()}) }
 
 // SetBlock sets it. Layers that fill a canvas in blocks do, so that decoders need not know of them.
 func (c *Canvas) SetBlock(s Span) { c.block = s }

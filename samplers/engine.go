@@ -247,7 +247,7 @@ func (e *engine) ask(t *task) (more bool, err error) {
 	if t.decoder.Ask(&t.ask) {
 		t.ask.Top = max(t.ask.Top, t.job.Top)
 		for i := range t.ask.Rows {
-			t.ask.Rows[i].Block = cmp.Or(t.ask.Rows[i].Block, t.canvas.block, Span{To: t.canvas.Len()})
+			t.ask.Rows[i].Block = cmp.Or(t.ask.Rows[i].Block, t.canvas.Block())
 		}
 		return true, e.check(t)
 	}

@@ -53,8 +53,7 @@ type AskRow struct {
 	// predicts position l from row l−1 they are still the positions of the tokens; position 0,
 	// which no row of such a network predicts, is answered by row 0.
 	Positions []int
-	// Block is the block that the call fills if the network is [Spec.Causal]; zero is the canvas's own, or
-	// all of it if it has none.
+	// Block is the block that the call fills if the network is [Spec.Causal]; zero is the canvas's own.
 	Block Span
 	// Theta is the −log α passed to a time-conditioned network.
 	Theta float64

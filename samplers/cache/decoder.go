@@ -34,7 +34,7 @@ func (d *decoder) Ask(a *samplers.Ask) bool {
 		return false
 	}
 	for i := range a.Rows {
-		a.Rows[i].Block = cmp.Or(a.Rows[i].Block, d.canvas.Block(), samplers.Span{To: d.canvas.Len()})
+		a.Rows[i].Block = cmp.Or(a.Rows[i].Block, d.canvas.Block())
 	}
 	d.compute(a.Rows)
 	ids := a.Rows[0].IDs(d.canvas)
