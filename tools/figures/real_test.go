@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"slices"
 	"testing"
 
 	"mdmgen/analysis/likelihood"
@@ -33,9 +34,7 @@ func TestPublished(t *testing.T) {
 		t.Errorf("%d of 4 chains have C … WG.G: %q", valid, texts)
 	}
 	mirrored := []byte(trastuzumab)
-	for i := range mirrored {
-		mirrored[i] = trastuzumab[len(trastuzumab)-1-i]
-	}
+	slices.Reverse(mirrored)
 	var targets []likelihood.Target
 	for _, text := range []string{trastuzumab, string(mirrored)} {
 		targets = append(targets, net.gap(text, 0, len(text)))
