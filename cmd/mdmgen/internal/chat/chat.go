@@ -118,7 +118,7 @@ func talk(ctx context.Context, s kit.Streams, o *options) (err error) {
 	if err != nil {
 		return err
 	}
-	c.builder, err = requests.New(ctx, requests.Config{Network: c.network, Words: c.texts, Options: opts, MaxN: 1,
+	c.builder, err = requests.New(ctx, requests.Config{Network: c.network, Words: c.texts, Options: opts, Calls: c.sampler.Solved, MaxN: 1,
 		Fit: func(ctx context.Context, o *catalog.Options, canvas []int) error {
 			return c.sampler.Fit(ctx, s, c.network, o, canvas)
 		}})
