@@ -30,9 +30,10 @@ import (
 // Doctor returns the command doctor.
 func Doctor(s kit.Streams) *cli.Command {
 	var runtime setup.Runtime
-	var ref, format string
+	var named setup.Model
+	var format string
 	set := append(append(runtime.Flags(),
-		kit.Text(&ref, kit.Flag{Name: "model", Category: kit.CatGeneral, Usage: "also read all files of the model `REF`, print its digest, call it once, and print where its nodes run"})),
+		kit.Text(&named.Ref, kit.Flag{Name: "model", Category: kit.CatGeneral, Usage: "also read all files of the model `REF`, print its digest, call it once, and print where its nodes run"})),
 		kit.Format(&format, "text", "json")...)
 	return &cli.Command{
 		Name:      "doctor",
@@ -46,19 +47,17 @@ func Doctor(s kit.Streams) *cli.Command {
 			"damaged.",
 		Flags: set.CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error {
-			named := setup.Model{Ref: ref}
 			if err := named.Argument("doctor", args, set); err != nil {
 				return err
 			}
-			ref := named.Ref
 			rt, err := runtime.Config(s, set)
 			if err != nil {
 				return err
 			}
 			rt.VerifyDigest = true
-			d := diagnosis{spell: rt.Spell, Schema: "mdmgen.doctor/1", Report: ort.Diagnose(rt), Model: ref}
+			d := diagnosis{spell: rt.Spell, Schema: "mdmgen.doctor/1", Report: ort.Diagnose(rt), Model: named.Ref}
 			modelErr := d.models(ctx)
-			if modelErr == nil && ref != "" && d.Library != "" && d.Usable {
+			if modelErr == nil && d.Model != "" && d.Library != "" && d.Usable {
 				modelErr = d.place(ctx, rt)
 			}
 			if errors.Is(modelErr, context.Canceled) {
