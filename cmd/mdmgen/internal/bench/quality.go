@@ -232,8 +232,7 @@ func (r *benching) part(ctx context.Context, c *bench.Cell, part string) (bench.
 		return bench.JudgeQuality(ctx, r.look.judge, c, r.log.Repetitions, r.words.Decode)
 	case bench.PartAudit:
 		return bench.AuditQuality(ctx, c, bench.AuditConfig{Texts: r.settings.Quality.AuditTexts, Seed: r.settings.Seed, Confidence: r.settings.Confidence, KeepBytes: setup.KeepBytes(0)})
-	}
-	if part == bench.PartCausal {
+	case bench.PartCausal:
 		return bench.CausalQuality(ctx, c, quality.TwoLaws{Texts: r.settings.Quality.CausalTexts, Seed: r.settings.Seed, Confidence: r.settings.Confidence})
 	}
 	e, err := likelihood.New(c.Model, likelihood.Options{Blocks: true})

@@ -186,11 +186,6 @@ func briefText(r bound.Report) string {
 	return printable.Text(text)
 }
 
-// row writes a line of the table.
-func row(w io.Writer, name string, l report.Line) {
-	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", name, valueText(l.Left), valueText(l.Right), valueText(l.Gap), l.Unit, cmp.Or(printable.String(l.Verdict), "no verdict"))
-}
-
 // wideText returns a line for each statement, the statements in words, and the notes.
 func wideText(r bound.Report, calls map[string]string) string {
 	of := func(l report.Line) string {
@@ -208,7 +203,7 @@ func wideText(r bound.Report, calls map[string]string) string {
 		if known {
 			name += "\t" + of(l)
 		}
-		row(t, name, l)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", name, valueText(l.Left), valueText(l.Right), valueText(l.Gap), l.Unit, cmp.Or(printable.String(l.Verdict), "no verdict"))
 	}
 	var b strings.Builder
 	seen := make(map[string]bool)
