@@ -39,7 +39,7 @@ func (o *options) flags() kit.Set {
 	o.colors, o.sampler.Answers = "state", true
 	o.all = slices.Concat(o.sampler.Flags().Without("batch"), kit.Set{o.sampler.CallsFlag()}, o.sampler.CallFlags(), kit.Set{
 		kit.Parsed(&o.Length, requests.ParseLength, requests.Length.String, kit.Flag{Name: "length", Category: kit.CatInput, Default: "+256",
-			Usage: "use `N` positions for history and answer, or +N for each answer (--max-new-tokens N)", Synonyms: []kit.Synonym{{Name: "max-new-tokens", Value: "+%s"}}}),
+			Usage: "use `N` positions for history and answer, or +N for each answer (--max-new-tokens N)"}),
 		kit.Text(&o.system, kit.Flag{Name: "system", Category: kit.CatInput, Usage: "begin with `TEXT` as the system's message"}),
 		kit.Name(&o.load, "name a file", kit.Flag{Name: "load", Category: kit.CatInput, Usage: "continue the chat in `FILE`, that /save wrote"}),
 		setup.KwargsFlag(&o.kwargs),

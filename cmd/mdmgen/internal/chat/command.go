@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -79,7 +80,7 @@ func (c *session) line(ctx context.Context, text string) (answers bool, says str
 	case "/exit":
 		leave = true
 	default:
-		names := strings.Fields("/help /system /set /show /regen /undo /clear /save /load /exit")
+		names := append(regexp.MustCompile(`(?m)^/\w+`).FindAllString(help, -1), "/help")
 		err = exit.Usagef("%.40s: no such command%s", name, cmp.Or(suggest.Ending(name, names), "; // begins a message with /"))
 	}
 	c.left = min(c.left, max(0, c.turns()-1))
@@ -169,7 +170,7 @@ func (c *session) read(ctx context.Context, path string) error {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	defer in.Close()
-	var last kit.TextLine
+	last := kit.TextLine{N: 1}
 	for line, err := range kit.Lines(in, path) {
 		if err != nil {
 			return err
