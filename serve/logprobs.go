@@ -51,25 +51,30 @@ func (x *exchange) echo(a *answer, after int) error {
 	defer free()
 	target := likelihood.Whole(slices.Clone(a.ids))
 	target.Free = target.Free[:len(a.ids)-after]
-	clear(target.IDs[a.from:len(target.Free)])                                  // A target has a token at each masked position.
-	asks, tops := make([]likelihood.Ask, a.from), make([][]draw.Scored, a.from) // Rows are read by several goroutines.
-	for l := range asks {
-		asks[l] = likelihood.Ask{Target: &target, Masked: target.Free[l:], Lambda: 1 - float64(l)/float64(len(a.ids)), LogMu: make([]float64, 1)}
+	clear(target.IDs[a.from:len(target.Free)]) // A target has a token at each masked position.
+	from, together := a.begin, 1               // the first token that a row predicts, and how many those of one canvas do
+	if e.Facts().Shift || e.Facts().Causal {
+		from = max(from, min(1, a.from))
+	}
+	if e.Facts().Causal {
+		together, target.Block = 128, samplers.Span{From: len(a.ids), To: len(a.ids)} // 128 rows fit into memory.
+	}
+	var asks []likelihood.Ask
+	logMu, tops := make([]float64, a.from), make([][]draw.Scored, a.from) // Rows are read by several goroutines.
+	for at := range slices.Chunk(target.Free[from:a.from], together) {
+		l := at[0]
+		ask := likelihood.Ask{Target: &target, Masked: target.Free[l:], Wanted: at, Lambda: 1 - float64(l)/float64(len(a.ids)), LogMu: logMu[l:]}
 		if e.Facts().Causal {
-			asks[l].Masked, target.Block = nil, samplers.Span{From: len(a.ids), To: len(a.ids)}
-		}
-		if l >= a.begin && (l > 0 || !e.Facts().Shift && !e.Facts().Causal) { // Nothing predicts the first token there.
-			asks[l].Wanted = target.Free[l : l+1]
+			ask.Masked = nil
 		}
 		if a.q.logprobs > 0 {
-			asks[l].Whole = func(_ int, p []float64) { tops[l] = mostProbable(p, a.q.logprobs) }
+			ask.Whole = func(j int, p []float64) { tops[l+j] = mostProbable(p, a.q.logprobs) }
 		}
+		asks = append(asks, ask)
 	}
 	err = e.Eval(x.r.Context(), asks)
-	for l, ask := range asks {
-		if ask.Wanted != nil {
-			a.likely[l] = a.token(a.ids[l], ask.LogMu[0], tops[l])
-		}
+	for l := from; l < a.from; l++ {
+		a.likely[l] = a.token(a.ids[l], logMu[l], tops[l])
 	}
 	return err
 }
