@@ -23,7 +23,6 @@ import (
 	"mdmgen/samplers/cache"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/causal"
-	"mdmgen/tokenize"
 
 	"github.com/dustin/go-humanize"
 )
@@ -39,19 +38,6 @@ func CacheMemoryFlag(p *uint64) *kit.Flag {
 	}
 	return kit.Parsed(p, parse, func(n uint64) string { return strconv.FormatUint(n, 10) }, kit.Flag{Name: "cache-memory", Category: kit.CatSample, Rare: true, Default: "half of the free memory",
 		Usage: "limit what --cache keeps to `BYTES`, such as 2GiB; other sequences wait"})
-}
-
-// First returns the token that texts begin with where nobody gives one: the tokenizer's, else the first.
-func First(t *tokenize.Tokenizer, f model.Facts) int {
-	first := 0
-	if t != nil {
-		begin, _, _ := t.Frame()
-		first = max(begin, 0)
-	}
-	for slices.Contains(f.Excluded(), first) {
-		first++
-	}
-	return first
 }
 
 // KeepBytes returns the memory limit in bytes for cached keys and values: given, or half of the

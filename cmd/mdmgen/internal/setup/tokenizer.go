@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -203,4 +204,17 @@ func NeedTokenizer(err error, what, otherwise string) error {
 		return exit.Missingf("%s needs a tokenizer: %s; give one with --tokenizer%s", what, none.Why, otherwise)
 	}
 	return err
+}
+
+// First returns the token that texts begin with where nobody gives one: the tokenizer's, else the first.
+func First(t *tokenize.Tokenizer, f model.Facts) int {
+	first := 0
+	if t != nil {
+		begin, _, _ := t.Frame()
+		first = max(begin, 0)
+	}
+	for slices.Contains(f.Excluded(), first) {
+		first++
+	}
+	return first
 }
