@@ -77,6 +77,9 @@ func (o *options) flags() kit.Set {
 
 // check returns the errors that can be found before anything is opened.
 func (o *options) check(ctx context.Context, s kit.Streams, args []string) error {
+	if o.all.Given("n") && o.all.Find("n").Typed() == "-n" && o.all.Find("prefix").Typed() == "-p" {
+		return exit.Usagef("generate: -n is a number of samples here, not of tokens: write --prefix TEXT with --length +%d, or with -n %[1]d", o.n)
+	}
 	text, given, err := s.TextArgument("generate", args)
 	if err != nil {
 		return err

@@ -93,9 +93,6 @@ func Arrange(cmd *cli.Command, args []string) (rest []string, help string, err e
 			err = exit.Usagef("%s: %w", typed, fault)
 		}
 	}
-	if n, p := set.Find("n"), set.Find("prefix"); n != nil && p != nil && n.typed == "-n" && p.typed == "-p" && err == nil {
-		err = exit.Usagef("%s: -n is a number of samples here, not of tokens: write --prefix TEXT with --length +%s, or with -n %[2]s", cmd.Name, n.Text())
-	}
 	return rest, "", err
 }
 
