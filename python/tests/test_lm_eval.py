@@ -141,7 +141,7 @@ def test_long_examples_are_cut_and_arguments_checked(mdmgen_class: Any, caplog: 
     lm = mdmgen_class(draws=2, max_gen_toks=8)
     long = "Once upon a time there was a king who had a daughter. " * 12
     (long_value, _), (short, _) = lm.loglikelihood([SimpleNamespace(args=(c, " and a queen")) for c in (long, "the king")])
-    assert long_value < 0 and short < 0 and "1 contexts were cut on the left" in caplog.text
+    assert long_value < 0 and short < 0 and "1 context was cut on the left" in caplog.text
     text, nothing = lm.generate_until([SimpleNamespace(args=(long, {})), SimpleNamespace(args=("x", {"max_gen_toks": 999}))])
     assert text and nothing == "" and "characters was cut on the left" in caplog.text
     with pytest.raises(mdmgen.UsageError, match="unknown flag --drawz"):

@@ -9,6 +9,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/dustin/go-humanize/english"
+
 	"mdmgen/analysis/likelihood"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/exit"
@@ -123,7 +125,7 @@ func (r *Reader) each(take func(Window) error) error {
 		i++
 	}
 	if r.shortened > 0 {
-		r.Streams.Notice(fmt.Sprintf("%d contexts were cut on the left to fit into %d positions", r.shortened, r.Facts.Length))
+		r.Streams.Notice(fmt.Sprintf("%s cut on the left to fit into %d positions", english.Plural(r.shortened, "context was", "contexts were"), r.Facts.Length))
 	}
 	switch {
 	case r.n > 0:
