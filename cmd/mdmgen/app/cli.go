@@ -121,8 +121,8 @@ func runApp(ctx context.Context, args []string, s kit.Streams) error {
 		}
 		return exit.Usagef("unknown flag %s before a command; flags follow the command", args[0])
 	}
-	name, words := kit.ForeignCommand(args, kit.CommandNames(app.Commands))
-	cmd := app.Command(cmp.Or(name, args[0]))
+	words := kit.ForeignCommand(args)
+	cmd := cmp.Or(app.Command(args[0]), app.Command(words))
 	if cmd == nil && words != "" {
 		return exit.Usagef("unknown command %q: write %s", args[0], words)
 	}

@@ -2,7 +2,6 @@ package kit
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 )
 
@@ -44,24 +43,14 @@ var foreignCommands = map[string]string{
 	"benchmark": "mdmgen bench", "download": "mdmgen pull NAME", "rmi": "mdmgen remove NAME", "start": "mdmgen serve",
 }
 
-// ForeignCommand returns our name for a command of another program, or else the words to type for it
-// with its arguments; both are "" for any other.
-func ForeignCommand(args, ours []string) (name, words string) {
-	if args[0] == "run" { // as ollama has it
-		model := "NAME"
-		if len(args) > 1 {
-			model = args[1]
-		}
-		switch {
-		case len(args) > 2:
-			return "", "mdmgen generate --model " + model + " --chat " + Quoted(strings.Join(args[2:], " "))
-		case slices.Contains(ours, "chat"):
-			return "", "mdmgen chat " + model
-		}
-		return "", "mdmgen generate --model " + model + " --chat TEXT"
+// ForeignCommand returns our name for a command of another program, or else, from mdmgen on, the words to
+// type for it with its arguments; "" for any other.
+func ForeignCommand(args []string) string {
+	switch {
+	case args[0] != "run":
+		return foreignCommands[args[0]]
+	case len(args) > 2: // as ollama has it
+		return "mdmgen generate --model " + args[1] + " --chat " + Quoted(strings.Join(args[2:], " "))
 	}
-	if words = foreignCommands[args[0]]; slices.Contains(ours, words) {
-		return words, ""
-	}
-	return "", words
+	return "mdmgen chat " + cmp.Or(strings.Join(args[1:], ""), "NAME")
 }
