@@ -134,6 +134,12 @@ func (b *browser) press(key string, code, modifiers int) {
 	}
 }
 
+// form sets the width of the window and the scheme of its colours.
+func (b *browser) form(width int, scheme string) {
+	b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": false}, new(struct{}))
+	b.call("Emulation.setEmulatedMedia", map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": scheme}}}, new(struct{}))
+}
+
 // TestPage fills a canvas by two settings in a browser, with the keyboard alone, and checks that an
 // error is shown as one.
 func TestPage(t *testing.T) {
@@ -157,6 +163,59 @@ func TestPage(t *testing.T) {
 	if text := b.eval(`document.querySelector(".copy code").textContent`); !strings.Contains(text, "mdmgen generate --model ") || !strings.Contains(text, `"sampler":"fhs"`) {
 		t.Error(text)
 	}
+	b.colours(23)
+	b.eval(`document.querySelectorAll(".panel")[1].remove()`)
+	b.steady()
 	b.eval(`(document.getElementsByName("more")[0].value = "steps=x", document.getElementById("fill").click())`)
 	b.until(`document.getElementById("wrong").hidden + document.getElementById("wrong").textContent`, "falsesteps is")
+}
+
+// colours checks that the strip of a canvas filled in so many calls has a colour a call, lighter and
+// lighter, and that letters on these colours have the contrast that WCAG 2 asks for.
+func (b *browser) colours(calls int) {
+	b.t.Helper()
+	for _, scheme := range []string{"light", "dark"} {
+		b.form(1600, scheme)
+		var found []struct{ Ground, Letters, Cell float64 }
+		reftest.OK(b.t, json.Unmarshal([]byte(b.eval(`(() => {
+			document.getElementById("colours").value = "order";
+			document.getElementById("colours").onchange();
+			const pen = new OffscreenCanvas(1, 1).getContext("2d"), linear = v => v > 0.04045 ? ((v + 0.055) / 1.055) ** 2.4 : v / 12.92;
+			const luminance = colour => { pen.fillStyle = colour; pen.fillRect(0, 0, 1, 1); const [r, g, b] = pen.getImageData(0, 0, 1, 1).data; return 0.2126 * linear(r / 255) + 0.7152 * linear(g / 255) + 0.0722 * linear(b / 255); };
+			const cells = document.querySelectorAll(".heat rect");
+			return JSON.stringify([...document.querySelectorAll("[id^=p0-].scale")].map(e => [e.style.getPropertyValue("--t"), getComputedStyle(e), getComputedStyle(cells[e.dataset.at])]).sort((a, b) => a[0] - b[0]).map(([, s, cell]) => ({ Ground: luminance(s.backgroundColor), Letters: luminance(s.color), Cell: luminance(cell.fill) })));
+		})()`)), &found))
+		if len(found) != calls {
+			b.t.Errorf("%s: %d tokens are coloured, want %d", scheme, len(found), calls)
+		}
+		for i, f := range found {
+			if ratio := (max(f.Ground, f.Letters) + 0.05) / (min(f.Ground, f.Letters) + 0.05); ratio < 4.5 || f.Ground != f.Cell || i > 0 && f.Ground <= found[i-1].Ground {
+				b.t.Errorf("%s, call %d: %+v, contrast %.2f", scheme, i+1, f, ratio)
+			}
+		}
+	}
+}
+
+// steady checks that a mask is as wide as its token in the font that draws it, and that revealing it moves
+// nothing.
+func (b *browser) steady() {
+	b.t.Helper()
+	b.form(400, "light")
+	for _, family := range []string{"monospace", "serif"} {
+		got := b.eval(`(() => {
+			document.querySelector(".live").style.fontFamily = "` + family + `";
+			const pieces = ["iiii", " WWW", " 東京", " e\u0301\u0301", "👩‍👩‍👧", "\n", " Wim", " illicit", " mm", " 12", " lll"];
+			player([{ name: "A", frames: [{ sequence: 0, call: 0, length: pieces.length, positions: [], tokens: [], log_probabilities: [], seconds: 0 },
+				{ sequence: 0, call: 1, positions: pieces.map((_, l) => l), pieces, log_probabilities: pieces.map(() => -1), seconds: 1 }] }], { live: true });
+			const places = () => JSON.stringify([...document.querySelectorAll("[id^=p0-]")].map(e => { const r = e.getBoundingClientRect(); return [r.left, r.right, r.top].map(Math.round); }));
+			document.getElementById("colours").value = "confidence";
+			document.getElementById("colours").onchange();
+			const after = places();
+			document.getElementById("first").click();
+			return document.querySelectorAll("[id^=p0-].mask").length + (places() === after ? " steady" : places() + after);
+		})()`)
+		if got != "11 steady" {
+			b.t.Errorf("%s: %s", family, got)
+		}
+	}
 }

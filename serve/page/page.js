@@ -54,8 +54,6 @@ const player = (runs, { live = false, signal } = {}) => {
 		return i;
 	}
 
-	const bins = [0.1, 0.3, 0.6, 0.9];
-	const bin = p => bins.filter(b => p >= b).length;
 	const shown = word => JSON.stringify(word).slice(1, -1);
 	const probability = e => `p = ${Math.exp(-e.nats).toPrecision(3)} (${e.nats.toFixed(2)} nats)`;
 
@@ -74,16 +72,16 @@ const player = (runs, { live = false, signal } = {}) => {
 		p.spans = p.events.map((e, l) => {
 			const span = make("span", { class: "t", role: "option", id: `p${p.index}-${l}` });
 			span.dataset.at = l;
-			// A mask is as wide as the token that stands there at the end, so that lines stay where they are.
-			const last = e.findLast(x => !x.masked);
-			span.widthOfMask = Math.max(1, last ? [...last.word.replace(/\n/g, "")].length : live ? 4 : 1) + "ch";
+			// A mask is drawn around the token that stands there at the end, out of sight and of the text, so
+			// that lines stay where they are in any font.
+			span.dataset.word = e.findLast(x => !x.masked)?.word.replaceAll("\n", "↵\n") || player.blank;
 			return span;
 		});
 		p.text.replaceChildren(...p.spans);
 		heat(p);
 		p.values = { calls: make("dd"), seconds: make("dd"), "log-probability": make("dd"), masked: make("dd"), differ: make("dd") };
 		p.counts.replaceChildren(...Object.entries(p.values).filter(([name]) => name !== "differ" || p.index).map(([name, value]) =>
-			make("div", {}, make("dt", {}, name === "differ" ? "not as in " + panels[0].name + ", of tokens both have" : name === "log-probability" ? name + ", nats" : name), value)));
+			make("div", {}, make("dt", {}, name === "differ" ? "not as in " + panels[0].name : name === "log-probability" ? name + ", nats" : name), value)));
 		p.detail.textContent = (live ? "" : leastProbable(p)) + "Point at a token, or go to it with the keyboard, for its probability and its call.";
 	}
 
@@ -96,11 +94,13 @@ const player = (runs, { live = false, signal } = {}) => {
 	// heat draws a cell for each position, by the call of its last reveal.
 	function heat(p) {
 		const width = Math.min(64, p.events.length), rows = Math.ceil(p.events.length / width);
-		const svg = draw("svg", { viewBox: `0 0 ${width} ${rows}`, role: "img", "shape-rendering": "crispEdges" });
+		const svg = draw("svg", { viewBox: `0 0 ${width} ${rows}`, role: "img", "shape-rendering": "crispEdges", preserveAspectRatio: "none" });
+		svg.style.height = rows + "rem";
 		p.cells = p.events.map((e, l) => {
 			const last = e[e.length - 1];
 			const cell = draw("rect", { x: l % width, y: Math.floor(l / width), width: 1, height: 1 });
-			cell.setAttribute("class", !last || last.masked || last.call === 0 ? "given" : "f" + ordered(p, last.call));
+			cell.setAttribute("class", !last || last.masked || last.call === 0 ? "given" : "scale");
+			if (last) cell.style.setProperty("--t", ordered(p, last.call));
 			svg.append(cell);
 			return cell;
 		});
@@ -110,7 +110,8 @@ const player = (runs, { live = false, signal } = {}) => {
 		p.heat.append(svg);
 	}
 
-	const ordered = (p, call) => Math.min(4, Math.floor(5 * (call - 1) / Math.max(1, p.calls)));
+	// ordered is the place of a call on the scale of colours, from 0 for the first to 1 for the last.
+	const ordered = (p, call) => (call - 1) / Math.max(1, p.calls - 1);
 
 	let unit = get("unit").value, mode = get("colours").value, time = 0, end = 0, playing = false, before = 0;
 	const times = () => unit === "calls" ? 1 : 1000; // steps of the slider in a unit
@@ -136,22 +137,24 @@ const player = (runs, { live = false, signal } = {}) => {
 			if (unlike) both++;
 			if (differs) differ++;
 			const fresh = token && call > 0 && now.call === call;
-			let style = "t";
+			let style = "t", place = "";
 			if (!token) style += now && now.masked ? " mask again" : " mask";
 			else if (now.call === 0) style += " given";
 			else {
 				if (fresh) style += " fresh";
-				if (mode === "confidence") style += " s" + bin(Math.exp(-now.nats));
-				if (mode === "order") style += " s" + ordered(p, now.call);
+				if (mode !== "state") {
+					style += " scale";
+					place = mode === "order" ? ordered(p, now.call) : Math.exp(-now.nats);
+				}
 			}
 			if (differs) style += " differs";
 			if (l === p.here) style += " here";
-			const key = i + style;
+			const key = i + style + place;
 			if (key === p.keys[l]) continue;
 			p.keys[l] = key;
 			const span = p.spans[l];
 			span.className = style;
-			span.style.width = token ? "" : span.widthOfMask;
+			span.style.setProperty("--t", place);
 			if (!token) {
 				span.replaceChildren();
 				span.setAttribute("aria-label", now && now.masked ? "masked again" : "masked");
@@ -232,14 +235,10 @@ const player = (runs, { live = false, signal } = {}) => {
 	}
 
 	function legend() {
-		const item = (style, text, sample) => {
-			const b = make("b", { class: style }, sample);
-			if (style.includes("mask")) b.style.width = "2ch";
-			return make("span", {}, b, " " + text);
-		};
+		const item = (style, text, sample) => make("span", {}, make("b", { class: style, "data-word": "\u00a0\u00a0" }, sample), " " + text);
 		const items = [item("t mask", "masked", ""), item("t again mask", "masked again", ""), item("t fresh", "of this call", "new"), item("t given", "given", "text")];
-		if (mode === "confidence") ["below 0.1", "0.1", "0.3", "0.6", "0.9 and above"].forEach((text, i) => items.push(item("s" + i, i && i < 4 ? "from " + text : text, "p")));
-		if (mode === "order") ["first fifth of the calls", "", "", "", "last"].forEach((text, i) => items.push(item("s" + i, text, String(i + 1))));
+		if (mode === "confidence") items.push(make("span", {}, "probability 0 ", make("b", { class: "bar" }), " 1"));
+		if (mode === "order") items.push(make("span", {}, "first call ", make("b", { class: "bar" }), " last"));
 		if (panels.length > 1) items.push(item("t differs", "not as in " + panels[0].name, "word"));
 		get("legend").replaceChildren(...items);
 		get("panels").className = "panels " + mode;
@@ -343,7 +342,7 @@ const player = (runs, { live = false, signal } = {}) => {
 		s.dispatchEvent(new Event("change"));
 	};
 	document.addEventListener("keydown", event => {
-		if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("select, summary, textarea, input:not([type=range], [type=checkbox])")) return;
+		if (!get("time").checkVisibility() || event.ctrlKey || event.metaKey || event.altKey || event.target.matches("select, summary, textarea, input:not([type=range], [type=checkbox])")) return;
 		const button = event.target.matches("button, input[type=checkbox]");
 		const does = {
 			" ": button ? null : play, ArrowLeft: () => step(-1), ArrowRight: () => step(1),
@@ -396,3 +395,4 @@ const player = (runs, { live = false, signal } = {}) => {
 		go(follows ? end : time);
 	};
 };
+player.blank = "\u00a0\u00a0\u00a0\u00a0\u200b"; // a mask whose token is not known
