@@ -3,9 +3,11 @@ package serve_test
 import (
 	"bufio"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -19,7 +21,7 @@ import (
 func TestPageAlone(t *testing.T) {
 	t.Parallel()
 	page := begin(t, reftest.Law(t, "xor3-mixed"), serve.Config{}).get(t, "/")
-	for _, must := range []string{"default-src 'none'", "script-src 'sha256-", "connect-src 'self'", "<option", "parallel-fhs"} {
+	for _, must := range []string{"default-src 'none'", "script-src 'sha256-", "connect-src 'self'", "<option", "parallel-fhs", ">[null, null, null]<"} {
 		if !strings.Contains(page, must) {
 			t.Errorf("the page has no %s", must)
 		}
@@ -42,6 +44,7 @@ type browser struct {
 // browse opens a page. It skips the test if there is no browser.
 func browse(t *testing.T, url string) *browser {
 	t.Helper()
+	reftest.Long(t)
 	path, err := exec.LookPath("chromium")
 	if err != nil {
 		t.Skip("no browser opens the page here: ", err)
@@ -140,34 +143,104 @@ func (b *browser) form(width int, scheme string) {
 	b.call("Emulation.setEmulatedMedia", map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": scheme}}}, new(struct{}))
 }
 
-// TestPage fills a canvas by two settings in a browser, with the keyboard alone, and checks that an
-// error is shown as one.
+// forms are those in which the page is looked at.
+var forms = []struct {
+	width  int
+	scheme string
+}{{1600, "light"}, {1600, "dark"}, {400, "light"}, {400, "dark"}}
+
+// fits checks that nothing is wider than the window.
+func (b *browser) fits(what string) {
+	b.t.Helper()
+	for _, f := range forms {
+		b.form(f.width, f.scheme)
+		b.until(`innerWidth`, strconv.Itoa(f.width))
+		if wide := b.eval(`[document.documentElement, ...document.querySelectorAll("body *")].filter(e => e.checkVisibility() && e.getBoundingClientRect().right > innerWidth).map(e => e.outerHTML)`); wide != "" {
+			b.t.Errorf("%s at %d: %.300s", what, f.width, wide)
+		}
+	}
+}
+
+// Keys of [browser.press].
+const enter, escape, left, control = 13, 27, 37, 2
+
+// said and masks are scripts: what the form says, and the number of masks of the first panel; log is that of
+// the turns of the chat.
+const (
+	said  = `document.getElementById("said")?.textContent`
+	masks = `document.querySelectorAll("[id^=p0-].mask").length`
+)
+
+// TestPage checks that the page opens with a text being filled. It then fills by two settings, with the
+// keyboard alone, and reads gaps in the words that people type; an error is shown as one.
 func TestPage(t *testing.T) {
 	t.Parallel()
-	b := browse(t, begin(t, "", serve.Config{}).url+"/")
-	const said = `document.getElementById("said")?.textContent`
-	b.until(`document.getElementById("ask")?.id`, "ask")
-	b.until(`document.readyState`, "complete")
+	r := begin(t, "", serve.Config{})
+	b := browse(t, r.url+"/")
+	b.until(said, "done: 24 calls")
+	b.until(masks, "0")
+	shown, typed := `[...document.querySelectorAll("[id^=p0-]")].map(e => e.textContent.replaceAll("↵", "")).join("")`, `document.getElementById("text").value`
+	var asked sampled
+	fill := func(line string) string {
+		r.must(t, 200, "/v1/generate", line, &asked)
+		return asked.Samples[0].Text
+	}
+	if got, want := b.eval(shown), fill(`{"infill":"`+b.eval(typed)+`","seed":1}`); got != want {
+		t.Errorf("opened with %q, want %q", got, want)
+	}
+	b.fits("filled")
+	b.colours(24)
 	b.eval(`(document.getElementById("compare").click(), document.getElementById("text").focus())`)
-	const enter, left, control = 13, 37, 2
 	b.press("Enter", enter, control)
 	b.until(said, "done: A took 24 calls, B took 8 calls")
-	const masks, now = `document.querySelectorAll("[id=p0-0] ~ .mask").length`, `document.getElementById("now").textContent`
-	b.until(masks, "0")
-	b.press("ArrowLeft", left, 0) // It moves the cursor in the text.
+	b.fits("compared")
+	now := `document.getElementById("now").textContent`
+	b.eval(`document.querySelector(".live").focus()`)
+	b.press("ArrowLeft", left, 0) // It moves from token to token.
 	b.until(now, "call 24 of 24")
 	b.eval(`document.activeElement.blur()`)
 	b.press("ArrowLeft", left, 0)
 	b.until(now, "call 23 of 24")
 	b.until(masks, "1")
-	if text := b.eval(`document.querySelector(".copy code").textContent`); !strings.Contains(text, "mdmgen generate --model ") || !strings.Contains(text, `"sampler":"fhs"`) {
+	if text := b.eval(`document.querySelector(".copy code").textContent`); !strings.Contains(text, "mdmgen generate --model ") || !strings.Contains(text, `{{24}}`) {
 		t.Error(text)
 	}
-	b.colours(23)
-	b.eval(`document.querySelectorAll(".panel")[1].remove()`)
+	b.eval(`document.getElementById("compare").click()`)
+	for _, c := range [][3]string{
+		{`[MASK] a__b, ____, {{"___"}}{{2}}`, ``, `{"infill":"{{1}} a__b, {{4}}, {{\"___\"}}{{2}}","seed":1}`},
+		{`[5, null]`, ``, `{"ids":[5,null],"seed":1}`},
+		{`The king said`, `length=12`, `{"prefix":"The king said","length":12,"seed":1}`},
+	} {
+		text, line := c[0], c[2]
+		b.eval(`(` + typed + ` = ` + strconv.Quote(text) + `, document.getElementsByName("more")[0].value = "` + c[1] + `", document.getElementById("fill").click())`)
+		want := fill(line)
+		b.until(said, fmt.Sprintf("done: %d calls", asked.NFE))
+		if got := b.eval(shown); got != want || asked.NFE == 0 {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+	b.eval(`(document.getElementsByName("more")[0].value = "length=12 correct=gibbs:1x100000", document.getElementById("text").focus())`)
+	b.press("Enter", enter, control)
+	b.until(said, "filling")
+	b.press("Escape", escape, 0)
+	b.until(said, "stopped")
 	b.steady()
 	b.eval(`(document.getElementsByName("more")[0].value = "steps=x", document.getElementById("fill").click())`)
 	b.until(`document.getElementById("wrong").hidden + document.getElementById("wrong").textContent`, "falsesteps is")
+	b.fits("refused")
+	// What takes long as the page opens is left, which frees the server.
+	b.call("Page.enable", nil, new(struct{}))
+	b.call("Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": `{ const wait = setTimeout, ask = fetch;
+		setTimeout = (f, ms) => wait(f, ms / 25);
+		fetch = (path, o) => ask(path, { ...o, body: o.body.replace("{", '{"correct":"gibbs:1x100000",') }); }`}, new(struct{}))
+	b.call("Page.reload", nil, new(struct{}))
+	b.until(said, "stopped after 5 s")
+	b.until(`[document.getElementById("stop").disabled, document.getElementById("wrong").hidden]`, "true,true")
+	for end := time.Now().Add(time.Minute); !strings.Contains(r.get(t, "/metrics"), "mdmgen_num_requests_running 1\n"); time.Sleep(20 * time.Millisecond) { // the one for the metrics
+		if time.Now().After(end) {
+			t.Fatal("the server still fills")
+		}
+	}
 }
 
 // colours checks that the strip of a canvas filled in so many calls has a colour a call, lighter and

@@ -22,7 +22,6 @@ import (
 	"mdmgen/requests"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
-	"mdmgen/serve/page"
 	"mdmgen/tokenize"
 )
 
@@ -151,13 +150,4 @@ var document []byte
 // document answers with the OpenAPI document.
 func (s *Server) document(x *exchange) error {
 	return x.answer(http.StatusOK, json.RawMessage(document))
-}
-
-// page answers with the page on which canvases fill.
-func (s *Server) page(x *exchange) error {
-	h := x.w.Header()
-	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Content-Security-Policy", "frame-ancestors 'none'") // The page itself has the rest.
-	h.Set("Referrer-Policy", "no-referrer")
-	return page.Live(x.w, s.Name, catalog.Descriptors())
 }

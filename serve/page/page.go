@@ -25,6 +25,15 @@ type Run struct {
 	Name, Facts, Command, Text string
 }
 
+// Server is what the page of a server depends on.
+type Server struct {
+	// Model is its name, and Sampler that of the default sampler.
+	Model, Sampler string
+	// Opening is the text that is filled as the page opens, Length that of a continued text, "" for the
+	// model's.
+	Opening, Length string
+}
+
 // content is the data of the template. Samplers, if any, are for the form of a server.
 type content struct {
 	Title, Names string
@@ -32,6 +41,7 @@ type content struct {
 	Policy, Script, Style, Data template.HTML
 	Runs                        []Run
 	Samplers                    []catalog.Descriptor
+	Server
 }
 
 // Replay writes runs as a page; data is the runs as compressed JSON in base64.
@@ -41,19 +51,19 @@ func Replay(w io.Writer, runs []Run, data string) error {
 		names = append(names, r.Name)
 	}
 	c := content{Title: "Replay", Names: strings.Join(names, ", "), Runs: runs, Data: template.HTML(`<script id="data" type="application/octet-stream">` + data + "</script>")}
-	return c.write(w, "replay.js", "")
+	return c.write(w, text("replay.js"), "")
 }
 
-// Live writes the page of a server with a model, which offers samplers.
-func Live(w io.Writer, model string, samplers []catalog.Descriptor) error {
-	c := content{Title: "mdmgen", Names: model, Runs: []Run{{Name: "A"}, {Name: "B"}}, Samplers: samplers}
-	return c.write(w, "live.js", "; connect-src 'self'")
+// Live writes the page of a server.
+func Live(w io.Writer, s Server) error {
+	c := content{Title: "mdmgen", Names: s.Model, Runs: []Run{{Name: "A"}, {Name: "B"}}, Samplers: catalog.Descriptors(), Server: s}
+	return c.write(w, text("live.js"), "; connect-src 'self'")
 }
 
 // write adds the player, a script that uses it and a content policy to the content, and writes the
 // page.
 func (c *content) write(w io.Writer, user, more string) error {
-	script, style := text("page.js")+text(user), text("page.css")
+	script, style := text("page.js")+user, text("page.css")
 	c.Script, c.Style = template.HTML("<script>"+script+"</script>"), template.HTML("<style>"+style+"</style>")
 	policy := fmt.Sprintf("default-src 'none'; script-src '%s'; style-src '%s'; img-src data:; base-uri 'none'; form-action 'none'", hash(script), hash(style)) + more
 	c.Policy = template.HTML(`<meta http-equiv="Content-Security-Policy" content="` + policy + `">`)
