@@ -6,6 +6,7 @@ import (
 
 	"mdmgen/requests"
 	"mdmgen/serve/page"
+	"mdmgen/tokenize/chat"
 )
 
 // page answers with the page on which canvases fill.
@@ -26,6 +27,14 @@ func (s *Server) page(x *exchange) error {
 		p.Opening = strings.Replace(p.Opening, "{{24}}", "{{*}}", 1)
 	case f.Length > requests.MaxAnswer && s.Options.MaxLength == 0:
 		p.Length = fmt.Sprintf("+%d", requests.MaxAnswer)
+	}
+	if _, err := s.requests.Words.Prompt(chat.Asked{Messages: []chat.Message{{Role: "user", Content: "Hello"}}}); err == nil {
+		p.Chat, p.Room = true, max(1, min(requests.MaxAnswer, f.Length/2))
+		for id := range s.Words.Size() {
+			if s.Words.Special(id) && id != f.MaskID {
+				p.Special = append(p.Special, id)
+			}
+		}
 	}
 	return page.Live(x.w, p)
 }

@@ -162,13 +162,14 @@ func (b *browser) fits(what string) {
 }
 
 // Keys of [browser.press].
-const enter, escape, left, control = 13, 27, 37, 2
+const enter, escape, left, right, control = 13, 27, 37, 39, 2
 
 // said and masks are scripts: what the form says, and the number of masks of the first panel; log is that of
 // the turns of the chat.
 const (
 	said  = `document.getElementById("said")?.textContent`
 	masks = `document.querySelectorAll("[id^=p0-].mask").length`
+	log   = `document.getElementById("log").innerText`
 )
 
 // TestPage checks that the page opens with a text being filled. It then fills by two settings, with the
@@ -291,4 +292,49 @@ func (b *browser) steady() {
 			b.t.Errorf("%s: %s", family, got)
 		}
 	}
+}
+
+// TestPageChat checks turns with their history, a stop, and a history that has become too long, with the
+// keyboard alone.
+func TestPageChat(t *testing.T) {
+	t.Parallel()
+	r := begin(t, talk(t), serve.Config{})
+	b := browse(t, r.url+"/")
+	b.until(said, "done")
+	more := func(text string) { b.eval(`document.getElementsByName("more")[0].value = "` + text + `"`) }
+	b.eval(`document.querySelector("[name=mode]").focus()`)
+	b.press("ArrowRight", right, 0)
+	b.until(`document.querySelector("main").className`, "chats")
+	b.call("Input.dispatchKeyEvent", map[string]any{"type": "char", "text": "\r"}, new(struct{})) // Enter goes to the message.
+	b.until(`document.activeElement.id`, "message")
+	var turns []serve.Message
+	type_ := func(text string) { b.call("Input.insertText", map[string]any{"text": text}, new(struct{})) }
+	say := func(text, settings, note string) {
+		t.Helper()
+		more(strings.NewReplacer(`"`, "", ":", "=", ",", " ").Replace(settings))
+		type_(text)
+		b.press("Enter", enter, 0)
+		b.until(log+`.split("\n").at(-1)`, note)
+		turns = append(turns, serve.Message{Role: "user", Content: text})
+		var want serve.Completion
+		r.must(t, 200, "/v1/chat/completions", `{"messages":`+reftest.Must(jsonOf(turns))(t)+`,"seed":1,`+settings+`}`, &want)
+		if got := b.eval(`[...document.querySelectorAll(".assistant")].at(-1).textContent`); got == "" || got != strings.TrimSpace(want.Choices[0].Message.Content) {
+			t.Errorf("%s: %q, want %q", text, got, want.Choices[0].Message.Content)
+		}
+		turns = append(turns, *want.Choices[0].Message)
+	}
+	say("Tell me of a king.", `"max_tokens":8`, "8 calls")
+	say("And then?", `"max_tokens":9`, "9 calls")
+	b.fits("two turns")
+	turns = nil
+	say("And in the end?", `"max_tokens":110,"calls":5`, "the oldest turns have no room any more")
+
+	more("max_tokens=64 sampler=ordered")
+	b.eval(`new MutationObserver(() => document.querySelectorAll(".assistant:last-child .fresh").length && document.getElementById("halt").click()).observe(document.getElementById("log"), { subtree: true, childList: true })`)
+	type_("Stop")
+	b.press("Enter", enter, 0)
+	b.until(log+`.split("\n").at(-1)`, "stopped")
+	b.until(`document.querySelectorAll("#log .mask").length + document.activeElement.id`, "0message")
+	b.eval(`document.getElementById("anew").click()`)
+	b.until(log+` + "|"`, "|")
 }

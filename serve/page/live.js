@@ -1,5 +1,6 @@
 
-(() => {
+// live is what the panes of a server's page share.
+const live = (() => {
 	const get = id => document.getElementById(id);
 	const settings = [...document.querySelectorAll(".settings")];
 	const pristine = [...document.querySelectorAll(".panel")];
@@ -152,7 +153,12 @@
 		end(text);
 	}
 
-	get("ask").onsubmit = event => { event.preventDefault(); fill(); };
+	const chats = () => document.querySelector("[name=mode]:checked")?.value === "chat";
+	get("ask").onsubmit = event => {
+		event.preventDefault();
+		if (chats()) get("message").focus();
+		else fill();
+	};
 	get("stop").onclick = () => stopped("stopped");
 	get("compare").onchange = () => { settings[1].hidden = !get("compare").checked; };
 	get("ask").onkeydown = event => {
@@ -162,11 +168,14 @@
 
 	// A visitor sees a text being filled before any click: once, and not in a tab that nobody looks at.
 	let opened = false;
-	function open() {
-		if (document.hidden || opened) return;
+	function mode() {
+		document.querySelector("main").classList.toggle("chats", chats());
+		if (chats() || document.hidden || opened) return;
 		opened = true;
 		fill(true);
 	}
-	document.addEventListener("visibilitychange", open);
-	open();
+	for (const e of document.querySelectorAll("[name=mode]")) e.onchange = mode;
+	document.addEventListener("visibilitychange", mode);
+	mode();
+	return { set: () => set(settings[0]), stream, eased };
 })();

@@ -32,6 +32,10 @@ type Server struct {
 	// Opening is the text that is filled as the page opens, Length that of a continued text, "" for the
 	// model's.
 	Opening, Length string
+	// Chat offers a chat, whose answers have at most Room tokens and end at a Special one.
+	Chat    bool
+	Room    int
+	Special []int
 }
 
 // content is the data of the template. Samplers, if any, are for the form of a server.
@@ -57,7 +61,7 @@ func Replay(w io.Writer, runs []Run, data string) error {
 // Live writes the page of a server.
 func Live(w io.Writer, s Server) error {
 	c := content{Title: "mdmgen", Names: s.Model, Runs: []Run{{Name: "A"}, {Name: "B"}}, Samplers: catalog.Descriptors(), Server: s}
-	return c.write(w, text("live.js"), "; connect-src 'self'")
+	return c.write(w, text("live.js")+text("chat.js"), "; connect-src 'self'")
 }
 
 // write adds the player, a script that uses it and a content policy to the content, and writes the
