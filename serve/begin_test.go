@@ -301,7 +301,7 @@ func TestRefused(t *testing.T) {
 		{"/v1/completions", `{"prompt":"a","stream_options":{"include_usages":true}}`, 400, `stream_options: unknown key \"include_usages\"; did you mean include_usage?`},
 		{"/v1/completions", `{"prompt":"a","respons_format":{}}`, 400, "did you mean response_format?"},
 		{"/v1/completions", `{"prompt":"a","response_format":{"type":"text","schemas":1}}`, 400, `unknown key \"schemas\"`},
-		{"/v1/completions", `{"prompt":"a","top_k":5}`, 400, "top_k is not supported: leave it out, or at -1 or 0"},
+		{"/v1/completions", `{"prompt":"a","min_p":0.5}`, 400, "min_p is not supported: leave it out, or at 0"},
 		{"/v1/chat/completions", `{"messages":[{"role":"user","content":"a","nmae":"b"}]}`, 400, `messages: unknown key \"nmae\"; keys are role, content`},
 		{"/v1/chat/completions", `{"messages":[{"role":"user","content":[{"type":"text","text":"a","cache":1}]}]}`, 400, `messages: content: unknown key \"cache\"`},
 		{"/v1/chat/completions", `{"mesages":[]}`, 400, "did you mean messages?"},

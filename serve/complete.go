@@ -32,6 +32,16 @@ type common struct {
 	most, logprobs    int
 	chat, echo, whole bool
 	named, object     string
+	// part returns what a stream sends for a chunk, nil for the chunk.
+	part func(*Completion) any
+}
+
+// said returns the text of a choice.
+func (c *Choice) said() string {
+	if m := cmp.Or(c.Message, c.Delta); m != nil {
+		return m.Content
+	}
+	return *c.Text
 }
 
 // Completion is an answer, or a chunk of one.
@@ -111,7 +121,11 @@ func (x *exchange) complete(q *common, jobs []job) (*Completion, error) {
 		if ended == nil {
 			chunk.Choices[0].FinishReason = nil
 		}
-		return cmp.Or(x.send(chunk), ended)
+		sent := any(chunk)
+		if q.part != nil {
+			sent = q.part(&chunk)
+		}
+		return cmp.Or(x.send(sent), ended)
 	})
 	out.Meta = x.made(tokens)
 	switch {

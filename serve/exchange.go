@@ -29,11 +29,11 @@ type exchange struct {
 	control *http.ResponseController
 	began   time.Time
 	// stream reports whether the client wants events, streamed whether one was sent, after which no
-	// plain answer can follow.
-	stream, streamed bool
-	client           *client
-	free             func() // gives up the place of the body
-	turn             samplers.Turn
+	// plain answer can follow. ollama reports whether events are lines of JSON, and errors texts.
+	stream, streamed, ollama bool
+	client                   *client
+	free                     func() // gives up the place of the body
+	turn                     samplers.Turn
 	// meta sums the steps of the canvases.
 	meta Meta
 }
@@ -56,7 +56,7 @@ func post[Q, A any](serve func(x *exchange, q *Q) (*A, error)) func(x *exchange)
 		case a != nil:
 			err = x.send(a)
 		}
-		return cmp.Or(err, x.write(done))
+		return cmp.Or(err, x.event(done))
 	}
 }
 
@@ -189,7 +189,7 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request, serve func(*exch
 	defer cancel()
 	s.metrics.running.Inc()
 	defer s.metrics.running.Dec()
-	x := &exchange{s: s, w: w, control: http.NewResponseController(w), began: time.Now(), client: s.client(r.RemoteAddr), free: func() {}}
+	x := &exchange{s: s, w: w, control: http.NewResponseController(w), began: time.Now(), client: s.client(r.RemoteAddr), free: func() {}, ollama: strings.HasPrefix(r.URL.Path, "/api/")}
 	defer func() { x.free() }()
 	x.turn.Of = &x.client.turn
 	x.r = r.WithContext(context.WithValue(ctx, asking{}, x))
@@ -209,10 +209,14 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request, serve func(*exch
 		if status == http.StatusTooManyRequests {
 			w.Header().Set("Retry-After", "1")
 		}
+		failure := any(Failure{refused})
+		if x.ollama {
+			failure = OllamaFailure{refused.Message}
+		}
 		if x.streamed {
-			_ = cmp.Or(x.send(Failure{refused}), x.write(done)) // The client may be gone.
+			_ = cmp.Or(x.send(failure), x.event(done)) // The client may be gone.
 		} else {
-			_ = x.answer(status, Failure{refused}) // The client may be gone.
+			_ = x.answer(status, failure) // The client may be gone.
 		}
 	}
 	took := time.Since(x.began).Seconds()
@@ -231,6 +235,14 @@ const keepAlive = 10 * time.Second
 // done is the last event of a stream, as in OpenAI's.
 const done = "data: [DONE]\n\n"
 
+// event writes what a stream of lines does not have.
+func (x *exchange) event(text string) error {
+	if x.ollama {
+		return nil
+	}
+	return x.write(text)
+}
+
 // send writes a server-sent event if the client asked for a stream.
 func (x *exchange) send(v any) error {
 	if !x.stream {
@@ -239,6 +251,9 @@ func (x *exchange) send(v any) error {
 	data, err := json.Marshal(v)
 	if err != nil {
 		return err
+	}
+	if x.ollama {
+		return x.write(string(data) + "\n")
 	}
 	return x.write("data: " + string(data) + "\n\n")
 }
@@ -250,6 +265,9 @@ func (x *exchange) write(text string) error {
 		x.streamed = true
 		h := x.w.Header()
 		h.Set("Content-Type", "text/event-stream")
+		if x.ollama {
+			h.Set("Content-Type", "application/x-ndjson")
+		}
 		h.Set("Cache-Control", "no-store")
 		h.Set("X-Accel-Buffering", "no") // A proxy must not buffer events.
 		x.w.WriteHeader(http.StatusOK)

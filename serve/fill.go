@@ -87,7 +87,7 @@ func (x *exchange) fill(jobs []job, diffusing bool, each func(samplers.Step, []f
 		case <-quiet:
 			turn.Lock()
 			if x.stream {
-				_ = x.write(": still here\n\n") // Clients skip comments. The next event reports a write error.
+				_ = x.event(": still here\n\n") // Clients skip comments. The next event reports a write error.
 			}
 			turn.Unlock()
 		}

@@ -1,6 +1,7 @@
 package serve_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -20,6 +21,9 @@ var posts = map[string]string{
 	"/v1/generate":         `{"infill":"a{{2}}b","seed":1,"sampler":"tweedie","steps":2,"record":true}`,
 	"/v1/read":             `{"ids":[null,1,null],"candidate_ids":[[0,1]],"law":"left-to-right"}`,
 	"/v1/score":            `{"text":"ab","context":[1]}`,
+	"/api/chat":            `{"messages":[{"role":"user","content":"a"}],"stream":false,"options":{"num_predict":2,"seed":3}}`,
+	"/api/generate":        `{"prompt":"ab","suffix":"c","stream":false,"options":{"num_predict":2,"stop":["b"]}}`,
+	"/api/show":            `{"verbose":true}`,
 	"/infill":              `{"input_prefix":"a","input_suffix":"b","n_predict":1}`,
 	"/tokenize":            `{"content":"ab"}`,
 	"/detokenize":          `{"tokens":[1,2]}`,
@@ -45,12 +49,17 @@ func FuzzBody(f *testing.F) {
 		}
 		status, data := r.ask(path, body)
 		if status == http.StatusOK {
-			if !json.Valid(data) && !strings.HasSuffix(string(data), "data: [DONE]\n\n") {
+			if !json.Valid(data) && !strings.HasSuffix(string(data), "data: [DONE]\n\n") && !(strings.HasPrefix(path, "/api/") && strings.Contains(string(data), `"done":true`)) {
 				t.Errorf("%s %q: %s", path, body, data)
 			}
 			return
 		}
 		var failure serve.Failure
+		if strings.HasPrefix(path, "/api/") {
+			failure.Error, data = new(serve.Refusal), bytes.Replace(data, []byte("error"), []byte("message"), 1)
+			reftest.OK(t, json.Unmarshal(data, failure.Error))
+			data, _ = json.Marshal(failure)
+		}
 		if err := json.Unmarshal(data, &failure); err != nil || failure.Error == nil || failure.Error.Message == "" || strings.Contains(failure.Error.Message, "\n") {
 			t.Errorf("%s %q: %d %v %s", path, body, status, err, data)
 		}

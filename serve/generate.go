@@ -46,6 +46,14 @@ func (l *line) settings(rest fields) error {
 	return nil
 }
 
+// single returns an error for more than one sample.
+func (l line) single() error {
+	if n := l["n"]; n != nil && string(n) != "1" {
+		return refuse(http.StatusBadRequest, "n", "n is 1 here")
+	}
+	return nil
+}
+
 // maxSteps is the maximum number of steps of a request: a grid is in memory.
 const maxSteps = 1 << 16
 
@@ -168,6 +176,8 @@ var neutral = map[string][]string{
 	"frequency_penalty": {"0"}, "presence_penalty": {"0"}, "repetition_penalty": {"1"}, "best_of": {"1"}, "logit_bias": {"{}"}, "min_p": {"0"}, "min_tokens": {"0"}, "top_k": {"-1", "0"},
 	"stop_token_ids": {"[]"}, "tools": {"[]"}, "tool_choice": {`"none"`, `"auto"`}, "parallel_tool_calls": {"true", "false"}, "service_tier": {`"auto"`, `"default"`}, "store": {"false", "true"},
 	"ignore_eos": {"false"}, "skip_special_tokens": {"true"}, "add_special_tokens": {"true"}, "add_generation_prompt": {"true"}, "use_beam_search": {"false"}, "cache_prompt": {"true", "false"}, "modalities": {`["text"]`},
+	"images": {"[]"}, "template": {`""`}, "context": {"[]"}, "think": {"false"}, "repeat_penalty": {"1"}, "typical_p": {"1"}, "mirostat": {"0"}, "keep_alive": nil, "num_ctx": nil, "num_keep": nil, "num_batch": nil,
+	"num_gpu": nil, "main_gpu": nil, "num_thread": nil, "use_mmap": nil, "repeat_last_n": nil,
 	"functions": {"[]"}, "function_call": {`"none"`, `"auto"`}, "prompt_cache_retention": nil,
 	"user": nil, "metadata": nil, "prompt_cache_key": nil, "safety_identifier": nil, "verbosity": nil,
 }
@@ -178,6 +188,7 @@ func rename(f fields) error {
 	if string(f["continue_final_message"]) == "true" {
 		delete(f, "add_generation_prompt") // which other servers want to be false then
 	}
+	_, own := requests.Keys()
 	for _, name := range slices.Sorted(maps.Keys(f)) {
 		values, known := neutral[name]
 		var value any
@@ -189,7 +200,7 @@ func rename(f fields) error {
 		switch {
 		case known && (values == nil || none):
 			delete(f, name)
-		case known:
+		case known && !slices.Contains(own, name):
 			return refuse(http.StatusBadRequest, name, fmt.Sprintf("%s is not supported: leave it out, or at %s", name, strings.Join(values, " or ")))
 		}
 	}

@@ -28,7 +28,7 @@ func (s *Server) page(x *exchange) error {
 	case f.Length > requests.MaxAnswer && s.Options.MaxLength == 0:
 		p.Length = fmt.Sprintf("+%d", requests.MaxAnswer)
 	}
-	if _, err := s.requests.Words.Prompt(chat.Asked{Messages: []chat.Message{{Role: "user", Content: "Hello"}}}); err == nil {
+	if s.talks() {
 		p.Chat, p.Room = true, max(1, min(requests.MaxAnswer, f.Length/2))
 		for id := range s.Words.Size() {
 			if s.Words.Special(id) && id != f.MaskID {
@@ -37,4 +37,10 @@ func (s *Server) page(x *exchange) error {
 		}
 	}
 	return page.Live(x.w, p)
+}
+
+// talks reports whether the model has a chat template.
+func (s *Server) talks() bool {
+	_, err := s.requests.Words.Prompt(chat.Asked{Messages: []chat.Message{{Role: "user", Content: "Hello"}}})
+	return err == nil
 }

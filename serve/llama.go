@@ -3,6 +3,7 @@ package serve
 import (
 	"fmt"
 	"net/http"
+	"strings"
 
 	"mdmgen/samplers/catalog"
 	"mdmgen/tokenize"
@@ -55,7 +56,7 @@ func (s *Server) model(x *exchange) error {
 
 // serves returns an error for another model than the server's.
 func (s *Server) serves(name string) error {
-	if name == s.Name {
+	if strings.TrimSuffix(name, ":latest") == s.Name { // Ollama's clients add it.
 		return nil
 	}
 	return &Refusal{status: http.StatusNotFound, Message: "this server serves only " + s.Name, Type: "invalid_request_error", Param: "model", Code: "model_not_found"}
@@ -109,8 +110,8 @@ type Infilled struct {
 }
 
 func (s *Server) infill(x *exchange, q *InfillRequest) (*Infilled, error) {
-	if n := q.line["n"]; n != nil && string(n) != "1" {
-		return nil, refuse(http.StatusBadRequest, "n", "n is 1 here")
+	if err := q.single(); err != nil {
+		return nil, err
 	}
 	if q.NPredict < -1 {
 		return nil, refuse(http.StatusBadRequest, "n_predict", "n_predict must be at least 1")

@@ -19,7 +19,7 @@ import (
 type CompletionRequest struct {
 	Prompt list[given] `json:"prompt,omitempty" jsonschema_description:"a text, a list of ids, or a list of at most 128 of these"`
 	Suffix *string     `json:"suffix,omitempty"`
-	// MaxTokens is the number of positions to sample, 16 by default.
+	// MaxTokens is the number of positions to sample, by default 16 or as many as are left.
 	MaxTokens *int `json:"max_tokens,omitempty"`
 	// Logprobs is the number of alternatives listed with each token. Log-probabilities are in nats.
 	Logprobs *int `json:"logprobs,omitempty"`
@@ -27,13 +27,14 @@ type CompletionRequest struct {
 	// preceding ones.
 	Echo bool `json:"echo,omitempty"`
 	common
+	usual int // MaxTokens by default, 0 for defaultTokens
 }
 
 // defaultTokens is the default number of positions of a completion, the same as OpenAI's.
 const defaultTokens = 16
 
 func (s *Server) completions(x *exchange, q *CompletionRequest) (*Completion, error) {
-	q.most, q.logprobs, q.echo, q.object = samplers.ValueOr(q.MaxTokens, defaultTokens), samplers.ValueOr(q.Logprobs, -1), q.Echo, "text_completion"
+	q.most, q.logprobs, q.echo, q.object = samplers.ValueOr(q.MaxTokens, cmp.Or(q.usual, defaultTokens)), samplers.ValueOr(q.Logprobs, -1), q.Echo, "text_completion"
 	switch {
 	case q.most < 0 || q.most == 0 && !q.Echo:
 		return nil, refuse(http.StatusBadRequest, "max_tokens", "max_tokens must be at least 1, or 0 with echo")
@@ -81,8 +82,11 @@ func (x *exchange) completion(q *CompletionRequest, r requests.Request, prompt g
 	begin, end := layout.Frame()
 	before, after = slices.Concat(begin, before), slices.Concat(after, end)
 	fill, room := q.most, s.Model.Facts().Length-len(before)-len(after)
-	if s.Model.Facts().FixedLength {
+	switch {
+	case s.Model.Facts().FixedLength:
 		fill = max(room, 1)
+	case q.MaxTokens == nil:
+		fill = min(fill, max(room, 1))
 	}
 	if fill > max(room, 0) {
 		return job{}, s.tooMany(cmp.Or(q.named, "max_tokens"), fill, len(before)+len(after))
@@ -188,7 +192,7 @@ func (s *Server) chat(x *exchange, q *ChatRequest) (*Completion, error) {
 	if q.Messages == nil {
 		return nil, refuse(http.StatusBadRequest, "messages", "messages are missing")
 	}
-	named := "max_tokens"
+	named := cmp.Or(q.named, "max_tokens")
 	if q.MaxCompletionTokens > 0 {
 		named = "max_completion_tokens"
 	}

@@ -36,6 +36,11 @@ var routes = map[string]struct {
 	"POST /v1/generate":         {"fill a canvas: a line of mdmgen generate --input", GenerateRequest{}, Generated{}},
 	"POST /v1/read":             {"read the gaps of a canvas, and write nothing", ReadRequest{}, ReadAnswer{}},
 	"POST /v1/score":            {"how probable a text is", ScoreRequest{}, ScoreAnswer{}},
+	"POST /api/chat":            {"answer messages, as Ollama's clients ask", OllamaRequest{}, OllamaAnswer{}},
+	"POST /api/generate":        {"complete a text, as Ollama's clients ask", OllamaRequest{}, OllamaAnswer{}},
+	"POST /api/show":            {"facts of the model, as Ollama's clients ask", ShowRequest{}, "application/json"},
+	"GET /api/tags":             {"the model, as Ollama's clients ask", nil, "application/json"},
+	"GET /api/version":          {"the version of Ollama's routes", nil, "application/json"},
 	"GET /props":                {"facts of the model, as llama-server's clients ask", nil, Props{}},
 	"POST /infill":              {"fill the gap between two texts, as llama-server's clients ask", InfillRequest{}, Infilled{}},
 	"POST /tokenize":            {"the ids of a text", TokenizeRequest{}, Tokenized{}},
@@ -87,9 +92,12 @@ func written(t *testing.T) []byte {
 		}
 		return object{"application/json": object{"schema": object{"$ref": schema.Ref}}}
 	}
-	failure := object{"description": "what is wrong", "content": body(Failure{})}
 	for pattern, route := range routes {
 		method, path, _ := strings.Cut(pattern, " ")
+		failure := object{"description": "what is wrong", "content": body(Failure{})}
+		if strings.HasPrefix(path, "/api/") {
+			failure["content"] = body(OllamaFailure{})
+		}
 		path = strings.ReplaceAll(strings.TrimSuffix(path, "{$}"), "...}", "}")
 		answer := object{"description": route.does}
 		if kind, ok := route.answer.(string); ok {

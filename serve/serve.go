@@ -1,5 +1,5 @@
-// Package serve answers HTTP requests with one network: OpenAI's routes, llama-server's, and its
-// own. Requests share the calls of a [samplers.Engine]: each joins at any call and leaves when it
+// Package serve answers HTTP requests with one network: OpenAI's routes, Ollama's, llama-server's,
+// and its own. Requests share the calls of a [samplers.Engine]: each joins at any call and leaves when it
 // is done or its client is gone. Its ids depend only on its canvas, settings and seed.
 package serve
 
@@ -119,6 +119,11 @@ func New(ctx context.Context, c Config) (*Server, error) {
 		"POST /v1/generate":         post(s.generate),
 		"POST /v1/read":             post(s.read),
 		"POST /v1/score":            post(s.score),
+		"POST /api/chat":            post(s.ollama),
+		"POST /api/generate":        post(s.ollama),
+		"POST /api/show":            post(s.show),
+		"GET /api/tags":             s.tags,
+		"GET /api/version":          s.version,
 		"POST /infill":              post(s.infill),
 		"POST /tokenize":            post(s.tokenize),
 		"POST /detokenize":          post(s.detokenize),

@@ -68,7 +68,7 @@ func Command(s kit.Streams) *cli.Command {
 		Description: "mdmgen serve --listen 127.0.0.1:8080 --batch 32\n" +
 			"curl --json '{\"prompt\": \"Once upon a time\"}' localhost:8080/v1/completions\n\n" +
 			"Requests of all clients share network calls. The ids of a request depend only on its canvas, settings and seed,\n" +
-			"and equal those of `mdmgen generate`. The routes are OpenAI's, llama-server's and its own.",
+			"and equal those of `mdmgen generate`. The routes are OpenAI's, Ollama's, llama-server's and its own.",
 		Flags: o.flags().CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error {
 			if err := o.model.Argument("serve", args, o.all); err != nil {
