@@ -165,6 +165,7 @@ var lladaMoEFamily = Family{
 	Checked: "the authors' code, in many shapes",
 	classes: []string{"LLaDAMoEModelLM", "LLaDAMoEModel"},
 	parse:   parseLLaDAMoE,
+	decoder: lladaDecoder,
 	// The class ignores norm_topk_prob and moe_router_score_function.
 	pins: []pin{{"hidden_act", `"silu"`, true}, {"attention_bias", "false", true}, {"clip_qkv", "null", true}, {"qk_layernorm", "true", true},
 		{"shared_expert_intermediate_size", "null", true}, {"moe_router_enable_expert_bias", "false", true}},
@@ -193,7 +194,7 @@ func parseLLaDAMoE(p probe) (Config, error) {
 var sdarMoEFamily = qwenFamily("sdar-moe",
 	"SDAR with experts, such as SDAR-30B-A3B-Chat (Cheng et al. 2025, arXiv 2510.06303): Qwen3-MoE's network, block-causal",
 	"a public copy of the authors' code, in many shapes: whole canvases, and two copies",
-	qwenForm{third: true, blocks: "block_size", size: 4, experts: true}, "SDARMoeForCausalLM")
+	qwenForm{third: true, blocks: "block_size", size: 4, decoder: sdarDecoder, experts: true}, "SDARMoeForCausalLM")
 
 // parseQwenMoE reads the keys of Qwen3-MoE's experts.
 func parseQwenMoE(p probe, c *Config) error {

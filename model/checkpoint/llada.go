@@ -2,12 +2,16 @@ package checkpoint
 
 import "mdmgen/model/facts"
 
+// lladaDecoder reveals one position a call in answers of up to 1,024, the length that LLaDA was tested with.
+const lladaDecoder = "confidence steps=1024 block-length=32 temperature=0"
+
 var lladaFamily = Family{
 	Name:    "llada",
 	Models:  "LLaDA 8B Base, Instruct and 1.5 (Nie et al. 2025, arXiv 2502.09992)",
 	Checked: "a public implementation: two shards with a padded vocabulary, and grouped queries in BF16",
 	classes: []string{"LLaDAModelLM", "LLaDAModel"},
 	parse:   parseLLaDA,
+	decoder: lladaDecoder,
 	pins: []pin{{"block_type", `"llama"`, false}, {"layer_norm_type", `"rms"`, false}, {"activation_type", `"silu"`, false}, {"rope", "true", false},
 		{"alibi", "false", true}, {"include_bias", "false", true}, {"bias_for_layer_norm", "false", true}, {"layer_norm_with_affine", "true", true},
 		{"attention_layer_norm", "false", true}, {"input_emb_norm", "false", true}, {"scale_logits", "false", true}, {"block_group_size", "1", true}},

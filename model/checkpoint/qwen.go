@@ -13,7 +13,7 @@ var (
 	dreamFamily = qwenFamily("dream",
 		"Dream, Dream-Coder (Ye et al. 2025, arXiv 2508.15487), DiffuCoder (Gong et al. 2025, arXiv 2506.20639): shifted logits",
 		"a public implementation: three shards, and a tied head in F16",
-		qwenForm{shift: Yes}, "DreamModel")
+		qwenForm{shift: Yes, decoder: "confidence rule=dream score=entropy steps=512 temperature=0.2 top-p=0.95"}, "DreamModel")
 	qwen2Family = qwenFamily("qwen2",
 		"Qwen2's network trained for diffusion: Tiny-A2D, Open-dLLM (with the fact `shift=true` if the name is not known)",
 		"transformers with attention both ways",
@@ -25,12 +25,15 @@ var (
 	sdarFamily = qwenFamily("sdar",
 		"SDAR, dense (Cheng et al. 2025, arXiv 2510.06303), and TraDo, trained from it: Qwen3's network, block-causal",
 		"the authors' code: whole canvases, two copies, and runs with kept rows",
-		qwenForm{third: true, blocks: "block_size", size: 4}, "SDARForCausalLM")
+		qwenForm{third: true, blocks: "block_size", size: 4, decoder: sdarDecoder}, "SDARForCausalLM")
 	fastDLLMFamily = qwenFamily("fast-dllm-v2",
 		"Fast-dLLM v2 (Wu et al. 2025, arXiv 2509.26328): Qwen2's network, block-causal, shifted logits",
 		"the authors' code: whole canvases, two copies, and runs with kept rows",
-		qwenForm{shift: Yes, blocks: "bd_size", size: 32}, "Fast_dLLM_QwenForCausalLM")
+		qwenForm{shift: Yes, blocks: "bd_size", size: 32, decoder: "threshold threshold=0.9 block-length=8 temperature=0"}, "Fast_dLLM_QwenForCausalLM")
 )
+
+// sdarDecoder counts a drawn token's probability after temperature and truncation.
+const sdarDecoder = "threshold threshold=0.85 score=maskgit-plus"
 
 // qwenForm is what the families with Qwen's network differ in.
 type qwenForm struct {
@@ -42,12 +45,14 @@ type qwenForm struct {
 	// unless a config or a fact says otherwise.
 	blocks string
 	size   int
+	// decoder is that of the family.
+	decoder string
 	// experts means that blocks have Qwen3-MoE's experts.
 	experts bool
 }
 
 func qwenFamily(name, models, checked string, form qwenForm, classes ...string) Family {
-	return Family{Name: name, Models: models, Checked: checked, naming: qwenNaming, blocks: form.blocks != "" || form.shift == Unstated, classes: classes, parse: form.parse,
+	return Family{Name: name, Models: models, Checked: checked, naming: qwenNaming, decoder: form.decoder, blocks: form.blocks != "" || form.shift == Unstated, classes: classes, parse: form.parse,
 		pins: []pin{{"hidden_act", `"silu"`, true}, {"use_sliding_window", "false", true}},
 		// Biases without tensors are missed by name, and windows count only with use_sliding_window.
 		ignored: []string{"attention_bias", "sliding_window", "max_window_layers", "fuse_cross_entropy", "ep_size", "conplemenrary_mask"}}

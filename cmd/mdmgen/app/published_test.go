@@ -130,15 +130,15 @@ func (m miniature) repo(t *testing.T) *hubtest.Repo {
 }
 
 // published are the settings of answers by default, of a family or of one of its repositories: those of
-// its authors, if they are known.
+// its authors.
 var published = map[string]string{
 	"llada2":                     `llada2, block 32, threshold 0.95, editing 0, temperature 0, stop 156892, mask 156895`,
 	"inclusionAI/LLaDA2.1-mini":  `llada2, block 32, threshold 0.7, editing 0.5, temperature 0, stop 156892, mask 156895`,
 	"inclusionAI/LLaDA2.1-flash": `llada2, block 32, threshold 0.7, editing 0.5, temperature 0, stop 156892, mask 156895`,
 	"nemotron":                   `threshold, block 32, threshold 0.9, editing 0, temperature 0, stop 1011, mask 1100`,
 	"modernbert":                 `confidence, block 32, threshold 0, editing 0, temperature 0, stop 50282, mask 50284`,
-	"llada-moe":                  `fhs, block 0, threshold 0, editing 0, temperature 1, stop 0, mask 156895`,
-	"sdar-moe":                   `fhs, block 4, threshold 0, editing 0, temperature 1, stop 0, mask 151669`,
+	"llada-moe":                  `confidence, block 32, threshold 0, editing 0, temperature 0, stop 156892, mask 156895`,
+	"sdar-moe":                   `threshold, block 4, threshold 0.85, editing 0, temperature 1, stop 151645, mask 151669`,
 }
 
 // TestPublishedChat generates an answer with a miniature of each known repository, from a hub. Of those

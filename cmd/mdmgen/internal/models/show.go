@@ -100,6 +100,9 @@ func (d *shown) text() string {
 		row("block-causal", "in blocks of %d positions", f.BlockSize)
 	}
 	row("output", "%s", f.Output)
+	if f.Decoder != "" {
+		row("answers by", "%s", f.Decoder)
+	}
 	row("dtype", "%s", cmp.Or(f.Dtype, "unknown"))
 	row("digest", "%s", f.Digest)
 	for _, file := range d.Files {
