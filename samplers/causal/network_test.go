@@ -23,9 +23,12 @@ import (
 )
 
 // open opens a reference network with two laws.
-func open(t *testing.T, name string, threads int) model.Model {
+func open(t *testing.T, name string, threads int) model.Model { return openAs(t, name, threads, "") }
+
+// openAs is open with weights of a type.
+func openAs(t *testing.T, name string, threads int, dtype model.Dtype) model.Model {
 	t.Helper()
-	m, err := model.Open(t.Context(), reftest.Reference(t, "nemotron", name), model.Options{Runtime: ort.Config{Threads: threads}})
+	m, err := model.Open(t.Context(), reftest.Reference(t, "nemotron", name), model.Options{Dtype: dtype, Runtime: ort.Config{Threads: threads}})
 	orttest.Opened(t, m, err)
 	return m
 }
@@ -116,8 +119,11 @@ func TestRowBits(t *testing.T) {
 	}
 }
 
-// settings is the number of settings of TestNetworkIDs: 1000 when run by hand.
-var settings = flag.Int("settings", 4, "random settings of a network, for each number of threads")
+// settings is the number of settings of TestNetworkIDs, 1000 when run by hand, and dtype the type of its weights.
+var (
+	settings = flag.Int("settings", 4, "random settings of a network, for each number of threads")
+	dtype    = flag.String("dtype", "fp32", "type of the weights of this network")
+)
 
 // TestNetworkIDs compares speculate with causal on a network at random settings, where rows differ by
 // rounding: at most one token in 10,000 may differ.
@@ -126,7 +132,7 @@ func TestNetworkIDs(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
 	tokens, differ := 0, 0
 	for _, threads := range []int{1, 2} {
-		m := open(t, "nemotron-plain", threads)
+		m := openAs(t, "nemotron-plain", threads, model.Dtype(*dtype))
 		canvas := slices.Repeat([]int{m.Facts().MaskID}, 20)
 		for i := range *settings {
 			o := catalog.Options{Draw: draw.Settings{Temperature: new(1.5 * float64(r.IntN(4)) / 3)}}

@@ -19,8 +19,8 @@ import (
 	"mdmgen/samplers"
 )
 
-// calls measures calls of a few rows with 512 positions kept, the causal rows of speculation or those of a
-// block, and what part of a call its products of matrices and its experts take.
+// calls measures a prompt's call and those of a few rows with it kept, the causal rows of speculation or those
+// of a block, and what part of a call its products of matrices and its experts take.
 func calls(t *testing.T, dir string) {
 	const past, times, most = 512, 5, 32
 	profile := t.TempDir()
@@ -46,27 +46,31 @@ func calls(t *testing.T, dir string) {
 		call.Counts[0] = len(call.Positions)
 		reftest.Must(net.Logits(t.Context(), call))(t)
 	}
-	ask(0, past)
-	sizes := []int{1, 4, 8, most}
+	spans := []samplers.Span{{To: past}}
+	for _, n := range []int{1, 4, 8, most} {
+		spans = append(spans, samplers.Span{From: past, To: past + n})
+	}
 	var spent []time.Duration
-	for _, n := range sizes {
-		ask(past, past+n)
+	for _, s := range spans {
+		ask(s.From, s.To)
 		before := processor(t)
 		for range times {
-			ask(past, past+n)
+			ask(s.From, s.To)
 		}
 		spent = append(spent, (processor(t)-before)/times)
 	}
 	reftest.OK(t, m.Close())
-	runs := reftest.Must(readRuns(profile))(t)[1:] // without the prompt's
-	for i, n := range sizes {
-		var ratios, experts []float64
+	runs := reftest.Must(readRuns(profile))(t)
+	for i, s := range spans {
+		var weights, all, experts []float64
 		for _, r := range runs[i*(times+1)+1 : (i+1)*(times+1)] {
-			ratios, experts = append(ratios, r.all/r.products), append(experts, r.experts/r.all)
+			weights, all, experts = append(weights, r.all/r.products), append(all, r.all/(r.products+r.attention)), append(experts, r.experts/r.all)
 		}
-		slices.Sort(ratios)
+		slices.Sort(weights)
+		slices.Sort(all)
 		slices.Sort(experts)
-		t.Logf("a call of %d rows: %.3f s of processors, %.3f of the time of its products; experts take %.2f of it", n, spent[i].Seconds(), ratios[times/2], experts[times/2])
+		t.Logf("a call of %d rows behind %d: %.3f s of processors, %.3f of the time of its products with weights, %.3f of all; experts take %.2f of it",
+			s.To-s.From, s.From, spent[i].Seconds(), weights[times/2], all[times/2], experts[times/2])
 	}
 }
 
@@ -77,8 +81,9 @@ func processor(t *testing.T) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// run is the time of a call, in microseconds, of its products of matrices, and of the experts among them.
-type run struct{ all, products, experts float64 }
+// run is the time of a call, in microseconds, of its products with weights, of the experts among them, and of
+// attention's products.
+type run struct{ all, products, experts, attention float64 }
 
 // readRuns returns the calls of the only session whose profile is in a folder.
 func readRuns(folder string) (runs []run, err error) {
@@ -106,7 +111,9 @@ func readRuns(folder string) (runs []run, err error) {
 		case !strings.HasSuffix(e.Name, "_kernel_time"):
 		case strings.HasSuffix(e.Args.Operator, "MoE"):
 			sum.products, sum.experts = sum.products+e.Dur, sum.experts+e.Dur
-		case strings.Contains(e.Args.Operator, "MatMul") && !strings.Contains(e.Args.Operator, "Fused"):
+		case e.Args.Operator == "FusedMatMul":
+			sum.attention += e.Dur
+		case strings.Contains(e.Args.Operator, "MatMul"), e.Args.Operator == "Gemm":
 			sum.products += e.Dur
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -19,7 +20,8 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// configs are LLaDA-8B's, LLaDA2.0-mini's, LLaDA-MoE-7B-A1B's and Nemotron-Labs-Diffusion-3B's, with a variable number of layers.
+// configs are LLaDA-8B's, LLaDA2.0-mini's, LLaDA-MoE-7B-A1B's and Nemotron-Labs-Diffusion-3B's, and a small one of
+// the last kind, with a variable number of layers.
 var configs = map[string]string{"llada": `{"architectures":["LLaDAModelLM"],"model_type":"llada","d_model":4096,"n_layers":%d,"n_heads":32,"n_kv_heads":32,
 "mlp_hidden_size":12288,"max_sequence_length":4096,"vocab_size":126464,"embedding_size":126464,"mask_token_id":126336,
 "rope_theta":500000.0,"rms_norm_eps":1e-05,"weight_tying":false,"block_type":"llama","layer_norm_type":"rms",
@@ -36,11 +38,14 @@ var configs = map[string]string{"llada": `{"architectures":["LLaDAModelLM"],"mod
 "num_key_value_heads":8,"head_dim":128,"intermediate_size":9216,"max_position_embeddings":262144,"vocab_size":131072,"mask_token_id":100,
 "block_size":32,"rope_parameters":{"rope_type":"yarn","factor":16,"rope_theta":1000000,"original_max_position_embeddings":16384,
 "mscale":1,"mscale_all_dim":1,"llama_4_scaling_beta":0.1},"torch_dtype":"bfloat16"}
+`, "nemotron-169m": `{"architectures":["NemotronLabsDiffusionModel"],"hidden_size":768,"num_hidden_layers":%d,"num_attention_heads":12,
+"num_key_value_heads":12,"head_dim":64,"intermediate_size":3072,"max_position_embeddings":1024,"vocab_size":50258,"mask_token_id":50257,
+"block_size":32,"rope_parameters":{"rope_type":"default","rope_theta":10000},"torch_dtype":"bfloat16"}
 `}
 
 var (
-	shape  = flag.String("shape", "llada", "shape of the network: llada (8B), llada2 (LLaDA2.0-mini), llada-moe (7B-A1B) or nemotron (3B)")
-	layers = flag.Int("layers", 0, "how many layers; LLaDA-8B has 32, LLaDA2.0-mini 20, LLaDA-MoE-7B-A1B 16, Nemotron-Labs-Diffusion-3B 26")
+	shape  = flag.String("shape", "llada", "shape of the network: llada (8B), llada2 (LLaDA2.0-mini), llada-moe (7B-A1B), nemotron (3B) or nemotron-169m")
+	layers = flag.Int("layers", 0, "how many layers; LLaDA-8B has 32, LLaDA2.0-mini 20, LLaDA-MoE-7B-A1B 16, Nemotron-Labs-Diffusion-3B 26, nemotron-169m 12")
 	dtype  = flag.String("dtype", "int8", "type of the converted weights")
 )
 
@@ -77,6 +82,9 @@ func TestLarge(t *testing.T) {
 		whole(t, program, out)
 	case "nemotron":
 		calls(t, out)
+	case "nemotron-169m":
+		calls(t, out)
+		speculate(t, program, out, canvas)
 	default:
 		caches(t, program, out, canvas)
 	}
@@ -91,6 +99,34 @@ func whole(t *testing.T, program, model string) {
 			return processor.Seconds()
 		}
 		t.Logf("%s threads: %.2f s of processors a call of 256 positions", threads, (took("5")-took("1"))/4)
+	}
+}
+
+// speculate compares speculation, in windows of 8 and in those that it chooses, with the causal law's own calls, at a temperature at
+// which the draws of random weights follow the noise so closely that some five tokens of a round are right.
+func speculate(t *testing.T, program, model, canvas string) {
+	const few, many = 32, 512
+	for range 3 {
+		for _, sampler := range [][]string{{"causal"}, {"speculate", "--window", "8"}, {"speculate"}} {
+			took := func(masks int) (processor, calls float64) {
+				ids := make([]any, 16+masks)
+				for i := range 16 {
+					ids[i] = 1000 + i
+				}
+				reftest.OK(t, os.WriteFile(canvas, reftest.Must(json.Marshal(map[string]any{"ids": ids}))(t), 0o666))
+				cmd := exec.CommandContext(t.Context(), program, append([]string{"generate", "--model", model, "--seed", "1", "--threads", "2", "--input", canvas,
+					"--temperature", "0.1", "--format", "json", "--quiet", "--sampler"}, sampler...)...)
+				said := reftest.Must(cmd.Output())(t)
+				var record struct {
+					Samples []struct{ Calls float64 }
+				}
+				reftest.OK(t, json.Unmarshal(said, &record))
+				return (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds(), record.Samples[0].Calls
+			}
+			p0, c0 := took(few)
+			p1, c1 := took(many)
+			t.Logf("%s: %.4f s of processors and %.3f calls a token", strings.Join(sampler, " "), (p1-p0)/(many-few), (c1-c0)/(many-few))
+		}
 	}
 }
 
