@@ -49,6 +49,28 @@ func (k *kept) Clone() samplers.Kept {
 	return &c
 }
 
+func (k *kept) Cut(from, to int) samplers.Kept {
+	part := &kept{of: k.of, length: to - from, data: make([]float32, k.of.keeps.numbers(to-from))}
+	part.copy(0, k, from, to-from)
+	return part
+}
+
+func (k *kept) Paste(from int, rows samplers.Kept) {
+	part := rows.(*kept)
+	if part.of != k.of {
+		panic("model: rows of another network")
+	}
+	k.copy(from, part, 0, part.length)
+}
+
+// copy copies the rows of n positions.
+func (k *kept) copy(to int, rows *kept, from, n int) {
+	size := k.of.keeps.size
+	for head := range len(k.data) / (k.length * size) {
+		copy(k.data[(head*k.length+to)*size:], rows.data[(head*rows.length+from)*size:(head*rows.length+from+n)*size])
+	}
+}
+
 // KeptBytes returns 0 if the graph keeps nothing, because an earlier version of this program wrote
 // it, and no graph that does lies next to it.
 func (n *network) KeptBytes(length int) int64 { return 4 * int64(n.keeps.numbers(length)) }
@@ -150,8 +172,8 @@ func (n *network) recall(c samplers.Call) []int64 {
 		r.from, r.to = append(r.from, int64(s.From)), append(r.to, int64(s.To))
 	}
 	all := len(c.Compute) == 0 || len(c.Compute) == len(c.IDs)
-	// With causal rows a call may leave those behind its block, which are hidden, as they are.
-	unfilled := slices.ContainsFunc(r.kept, func(k *kept) bool { return !k.filled && (c.Noisy || !n.facts.Causal) })
+	// Behind its block a call may leave rows as they are, where they are hidden.
+	unfilled := slices.ContainsFunc(r.kept, func(k *kept) bool { return !k.filled && (c.Noisy || n.facts.BlockSize == 0 && !n.facts.Causal) })
 	if (c.Noisy || !all) && (len(r.kept) != r.canvases || len(c.Compute)%r.canvases != 0 || unfilled) {
 		panic(fmt.Sprintf("model: %d rows of %d canvases to compute, and %d are cached: a call of all rows must come first", len(c.Compute), r.canvases, len(r.kept)))
 	}

@@ -63,7 +63,7 @@ func (e *engine) gather() {
 	for _, t := range e.turns() {
 		for ; t.sent < len(t.ask.Rows); t.sent++ {
 			p := place{t, t.sent}
-			if len(e.call) > 0 && (len(e.call) >= min(e.rows(t.canvas.Len()), most) || !e.call[0].like(p)) || !e.reserve(p) {
+			if len(e.call) > 0 && len(e.call) >= min(e.rows(t.canvas.Len()), most) || e.share(p) || len(e.call) > 0 && !e.call[0].like(p) || !e.reserve(p) {
 				break
 			}
 			if e.call = append(e.call, p); len(e.call) == 1 && e.shared {
@@ -282,6 +282,7 @@ func (e *engine) take() {
 		if err := e.edit(p.task); err != nil {
 			e.end(p.task, err)
 		} else {
+			e.save(p.task)
 			e.next(p.task)
 		}
 		turn.charge(begin, 1)
@@ -300,6 +301,8 @@ func (e *engine) edit(t *task) (err error) {
 			s.Computed += t.computed(r)
 		}
 	}
+	s.Cached, t.found = t.found, 0
+	e.totals.Cached += s.Cached
 	t.edit = Edit{canvas: &t.canvas, draws: &t.draws, step: s}
 	if err := t.decoder.Take(Rows{t.ask.Head, e.spec.Columns, t.rows, t.best, &t.draw}, &t.edit); err != nil {
 		return err

@@ -27,6 +27,8 @@ type Job struct {
 	Seed, Index uint64
 	// Top is [Config.Top].
 	Top int
+	// Apart names the jobs that share rows of a [Store] only with each other.
+	Apart string
 	// Turn is shared by the jobs of one request, so that requests take turns rather than jobs; nil for
 	// a job alone.
 	Turn *Turn
@@ -55,8 +57,9 @@ type Totals struct {
 	// including unfinished ones.
 	Sequences, Calls, FinishCalls int
 	// NetworkCalls counts network calls, each for several sequences. Rows counts their canvases,
-	// Positions the computed positions of these, and Tokens the drawn tokens.
-	NetworkCalls, Rows, Positions, Tokens int
+	// Positions the computed positions of these, Cached those that a [Store] had, and Tokens the drawn
+	// tokens.
+	NetworkCalls, Rows, Positions, Cached, Tokens int
 	// Kept is the memory, in bytes, that unfinished sequences keep ([Keeper]), and MostKept its
 	// greatest value so far.
 	Kept, MostKept int64
@@ -90,6 +93,7 @@ type task struct {
 	guesses    []Kept
 	keptLength int
 	keptBytes  int64
+	shared
 	// index is the index in steps and the result: the job's, or that of a sequence with its own stream.
 	index uint64
 	// watch is called with every step, which is valid during the call; it may be nil. ended is
@@ -106,7 +110,11 @@ type engine struct {
 	keeper Keeper // nil if the network keeps nothing
 	spec   Spec
 	// keep bounds the memory for keys and values; 0 is no bound.
-	keep  int64
+	keep int64
+	// store is nil if no rows are shared. Rows are finished unit at a time, and length is that of its nodes.
+	store        *Store
+	unit, length int
+
 	batch int
 	// canvases is the factor by which the next call may have more rows than batch, within
 	// lookaheadPositions.

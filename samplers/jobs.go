@@ -45,6 +45,9 @@ func NewEngine(net Network, batch int) (*Engine, error) {
 	return e, nil
 }
 
+// Share lets jobs share rows in a store. It is called before the first job.
+func (e *Engine) Share(s *Store) { e.inner.attach(s) }
+
 // Sample runs a job and yields what each call did to it; the last step has the result. It may be
 // called by any goroutine, and the returned sequence is used once. An error is yielded last: that
 // of the job itself or of its context, or [ErrClosed].

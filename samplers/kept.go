@@ -14,7 +14,7 @@ func (e *engine) checkKept(t *task, r AskRow) error {
 		return nil
 	case e.keeper == nil || e.keeper.KeptBytes(n) == 0:
 		return errors.New("this network cannot cache keys and values: leave cache out")
-	case e.spec.Causal && r.Block.To <= len(r.Compute) && r.Compute[r.Block.To-1] == r.Block.To-1: // Nothing kept is seen.
+	case e.begins(r): // Nothing kept is seen.
 	case r.Compute != nil && (t.keptLength != n || r.Keep < 1 || r.Keep > len(t.kept) || t.kept[r.Keep-1] == nil):
 		return errors.New("the decoder computes part of the rows before all were computed")
 	}
@@ -24,6 +24,16 @@ func (e *engine) checkKept(t *task, r AskRow) error {
 		}
 	}
 	return nil
+}
+
+// begins reports whether a row computes all rows from the first on up to the end of a block, behind which
+// no row of the network's sees.
+func (e *engine) begins(r AskRow) bool {
+	n := len(r.Compute)
+	if n == 0 || r.Compute[n-1] != n-1 {
+		return false
+	}
+	return e.spec.Causal && r.Block.To <= n || e.spec.Grid() > 0 && n%e.spec.Grid() == 0
 }
 
 // reserve reports whether there is memory for the keys and values of a place. It counts it at the
@@ -42,7 +52,9 @@ func (e *engine) reserve(p place) bool {
 	if e.keep > 0 && t.keptBytes == 0 && e.totals.Kept > 0 && e.totals.Kept+need > e.keep {
 		return false
 	}
-	e.free(t)
+	if t.keptLength > 0 {
+		e.free(t)
+	}
 	t.keptLength, t.keptBytes = n, need
 	e.totals.Kept += need
 	e.totals.MostKept = max(e.totals.MostKept, e.totals.Kept)
@@ -73,11 +85,15 @@ func (e *engine) keptFor(p place) Kept {
 	if *set == nil {
 		*set = e.keeper.Keep(p.canvas.Len())
 	}
+	if r.Keep == 1 {
+		e.fill(t, *set)
+	}
 	return *set
 }
 
 // free releases a task's keys and values.
 func (e *engine) free(t *task) {
+	t.forget()
 	e.totals.Kept -= t.keptBytes
 	clear(t.kept)
 	clear(t.guesses)

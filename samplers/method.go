@@ -157,9 +157,9 @@ type Step struct {
 	// not counting appended masks. Grown is the number of appended masks.
 	Masked        []int
 	Filled, Grown int
-	// Rows is the number of canvases queried, and Computed the number of their positions that were
-	// computed.
-	Rows, Computed int
+	// Rows is the number of canvases queried, Computed the number of their positions that were
+	// computed, and Cached that of those taken from a [Store].
+	Rows, Computed, Cached int
 	// Result is set in the last step of a sequence.
 	Result *Result
 }

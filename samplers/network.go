@@ -175,7 +175,8 @@ type Call struct {
 // positions are among the rows of Compute.
 //
 // The kept rows of a [Spec.Causal] network from before a call's block must be causal ones: those of a
-// finished block are computed once more. Those behind the block need not be filled.
+// finished block are computed once more. Those behind the block, there and in a block-causal network, need
+// not be filled.
 type Keeper interface {
 	Network
 	// Keep returns memory for canvases of a length, not yet filled by a call. It is nil if
@@ -191,6 +192,10 @@ type Keeper interface {
 type Kept interface {
 	// Clone returns a copy, so that a guess or an audit does not change the original.
 	Clone() Kept
+	// Cut returns a copy of the rows of positions from..to, to excluded. Paste copies rows that were cut
+	// from another canvas, with the same tokens up to these, to the same positions.
+	Cut(from, to int) Kept
+	Paste(from int, rows Kept)
 }
 
 // Masked returns the masked positions of a canvas in ascending order.

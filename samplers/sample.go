@@ -40,6 +40,8 @@ type Config struct {
 	// Keep bounds the memory, in bytes, for the keys and values that sequences keep ([Keeper]);
 	// sequences beyond it wait for others to finish. 0 is no bound.
 	Keep int64
+	// Store, if not nil, holds rows that sequences share, also with those of other runs.
+	Store *Store
 	// Top, if above 0, is the number of most probable tokens that steps list with each drawn token.
 	// It changes log-probabilities by the rounding of float32 if the network draws.
 	Top int
@@ -96,6 +98,7 @@ func Sample(ctx context.Context, net Network, seqs iter.Seq[Sequence], cfg Confi
 		return Totals{}, err
 	}
 	e.keep = cfg.Keep
+	e.attach(cfg.Store)
 	next, stop := iter.Pull(seqs)
 	defer stop()
 	var failed error

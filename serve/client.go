@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"crypto/sha256"
 	"net"
 	"time"
 
@@ -45,6 +46,16 @@ func (s *Server) client(address string) *client {
 	}
 	c.used = time.Now()
 	return c
+}
+
+// apart names the requests that share kept rows: all, or those of an address with the same key.
+func (x *exchange) apart() string {
+	if !x.s.KeepApart {
+		return ""
+	}
+	host, _, _ := net.SplitHostPort(x.r.RemoteAddr)
+	sum := sha256.Sum256([]byte(host + " " + x.r.Header.Get("Authorization")))
+	return string(sum[:])
 }
 
 // limit bounds what requests hold together, and those of each client.

@@ -54,6 +54,7 @@ func (x *exchange) fill(jobs []job, diffusing bool, each func(samplers.Step, []f
 		frames, number := frame.Maker{Mask: x.s.Model.Facts().MaskID, Piece: x.s.Words.Piece(), Begin: time.Now()}, uint64(0)
 		for i := range jobs {
 			j := &jobs[i]
+			least := -1 // Other samples share what one of them computed.
 			for range j.N {
 				free, err := x.take(ctx, max(len(j.Tokens), j.Sampler.Settings().MaxLength), x.s.requests.Bytes(&j.Job))
 				if err != nil {
@@ -63,11 +64,16 @@ func (x *exchange) fill(jobs []job, diffusing bool, each func(samplers.Step, []f
 				number++
 				all.Go(func() error {
 					defer free()
-					return x.s.steps(ctx, samplers.Job{Canvas: j.Tokens, Method: j.Sampler, Seed: *j.Seed, Index: sample, Top: j.top, Turn: &x.turn}, func(step samplers.Step) error {
+					begun := false
+					return x.s.steps(ctx, samplers.Job{Canvas: j.Tokens, Method: j.Sampler, Seed: *j.Seed, Index: sample, Top: j.top, Turn: &x.turn, Apart: x.apart()}, func(step samplers.Step) error {
 						turn.Lock()
 						defer turn.Unlock()
 						step.Index = sample
-						x.add(step)
+						if x.add(step); !begun && (least < 0 || step.Cached < least) {
+							x.meta.cached += step.Cached - max(least, 0)
+							least = step.Cached
+						}
+						begun = true
 						if !diffusing {
 							return each(step, nil)
 						}
@@ -129,6 +135,13 @@ type Usage struct {
 	PromptTokens     int `json:"prompt_tokens"`
 	CompletionTokens int `json:"completion_tokens"`
 	TotalTokens      int `json:"total_tokens"`
+	// PromptTokensDetails has the given tokens whose rows were kept from other requests, if any.
+	PromptTokensDetails *PromptTokensDetails `json:"prompt_tokens_details,omitempty"`
+}
+
+// PromptTokensDetails is OpenAI's.
+type PromptTokensDetails struct {
+	CachedTokens int `json:"cached_tokens"`
 }
 
 // Timings holds the milliseconds from the request to its first step and to its end, and the number
@@ -148,6 +161,7 @@ type Meta struct {
 	NFE               int     `json:"nfe"`
 	SystemFingerprint string  `json:"system_fingerprint"`
 	Timings           Timings `json:"timings"`
+	cached            int
 }
 
 // MaxSamples is the maximum number of samples of a request.
@@ -182,7 +196,10 @@ func (x *exchange) add(step samplers.Step) {
 // made returns the Meta after the last step, for answers of the given number of tokens.
 func (x *exchange) made(tokens int) *Meta {
 	m := x.meta
-	m.Usage = &Usage{m.Usage.PromptTokens, tokens, m.Usage.PromptTokens + tokens}
+	m.Usage = &Usage{PromptTokens: m.Usage.PromptTokens, CompletionTokens: tokens, TotalTokens: m.Usage.PromptTokens + tokens}
+	if m.cached > 0 {
+		m.Usage.PromptTokensDetails = &PromptTokensDetails{m.cached}
+	}
 	m.Timings.PredictedMS = x.ms()
 	m.Timings.PredictedPerSecond = float64(m.Timings.PredictedN) / max(m.Timings.PredictedMS, 1e-3) * 1e3
 	return &m

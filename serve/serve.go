@@ -47,6 +47,10 @@ type Config struct {
 	// that the system allows.
 	Queue, Positions, Connections int
 	CacheMemory                   int64
+	// Store, if not nil, holds rows that requests share; KeepApart lets only those of one address with the
+	// same key do so.
+	Store     *samplers.Store
+	KeepApart bool
 	// Deadline is the maximum duration of a request, by default 10 minutes.
 	Deadline time.Duration
 	// Key, if not "", must come with every request. Origins are the sites whose pages may send
@@ -100,6 +104,7 @@ func New(ctx context.Context, c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	engine.Share(c.Store)
 	s := &Server{Config: c, requests: builder, engine: engine, began: time.Now(), clients: make(map[string]*client)}
 	s.queue, s.memory = semaphore.NewWeighted(int64(c.Queue)), semaphore.NewWeighted(c.CacheMemory)
 	s.positions = newLimit(int64(c.Positions), int64(c.Positions-c.Positions/8))

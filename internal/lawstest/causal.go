@@ -93,6 +93,12 @@ type keptIDs []int
 // Clone implements [samplers.Kept].
 func (k keptIDs) Clone() samplers.Kept { return slices.Clone(k) }
 
+// Cut implements [samplers.Kept].
+func (k keptIDs) Cut(from, to int) samplers.Kept { return slices.Clone(k[from:to]) }
+
+// Paste implements [samplers.Kept].
+func (k keptIDs) Paste(from int, rows samplers.Kept) { copy(k[from:], rows.(keptIDs)) }
+
 // Keep implements [samplers.Keeper].
 func (w Causal) Keep(length int) samplers.Kept { return keptIDs(slices.Repeat([]int{-1}, length)) }
 

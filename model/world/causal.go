@@ -38,7 +38,9 @@ func (p *parser) causal(w *World) {
 // kept is what a world keeps: nothing, since its tables have all rows.
 type kept struct{}
 
-func (k kept) Clone() samplers.Kept { return k }
+func (k kept) Clone() samplers.Kept       { return k }
+func (k kept) Cut(int, int) samplers.Kept { return k }
+func (k kept) Paste(int, samplers.Kept)   {}
 
 // Keep implements [samplers.Keeper], so that samplers that always keep rows need not know of worlds.
 func (w *World) Keep(int) samplers.Kept { return kept{} }

@@ -62,7 +62,7 @@ func (d *decoder) block() int {
 // too, because a given block sees the blocks before it that have been filled.
 func (d *decoder) changed(ids []int64) int {
 	if len(d.seen) != len(ids) {
-		return len(ids) // The first call computes all positions.
+		return 0
 	}
 	for l := range d.stale {
 		if ids[l] != d.seen[l] {
@@ -91,9 +91,9 @@ func (d *decoder) compute(asked []samplers.AskRow) {
 	size := n
 	chosen := make([]positions, len(asked))
 	switch full := d.full(asked[0]); {
-	case full && d.spec.Causal && len(asked) == 1: // No row depends on what is behind the block.
+	case full && d.block() > 0 && len(asked) == 1: // No row depends on what is behind the block.
 		chosen[0].in = make([]bool, n)
-		chosen[0].add(0, asked[0].Block.To)
+		chosen[0].add(0, d.end(asked[0])+d.settings.Causal)
 		size = chosen[0].n
 	case !full:
 		size = 0

@@ -77,6 +77,20 @@ func (k *toyKept) Clone() samplers.Kept {
 	return out
 }
 
+func (k *toyKept) Cut(from, to int) samplers.Kept {
+	out := &toyKept{net: k.net}
+	for _, rows := range k.rows {
+		out.rows = append(out.rows, slices.Clone(rows[from:to]))
+	}
+	return out
+}
+
+func (k *toyKept) Paste(from int, rows samplers.Kept) {
+	for i, r := range rows.(*toyKept).rows {
+		copy(k.rows[i][from:], r)
+	}
+}
+
 func times(m [][]float64, x []float64) []float64 {
 	out := make([]float64, len(m))
 	for i, row := range m {

@@ -3,6 +3,7 @@ package app
 import (
 	"encoding/json"
 	"path/filepath"
+	"reflect"
 	"testing"
 
 	"mdmgen/internal/reftest"
@@ -38,6 +39,34 @@ func TestBlockCausalCommands(t *testing.T) {
 		}
 		if len(exact) != 2 {
 			t.Errorf("%s: %d windows", name, len(exact))
+		}
+	}
+}
+
+// TestKeep checks that samples and lines that begin alike compute their beginning once, with the same ids,
+// and that a batch is as good as a sample at a time.
+func TestKeep(t *testing.T) {
+	t.Parallel()
+	needRuntime(t)
+	lines := `{"ids":[5,6,7,8,9,10,11,12,13,14,15,16,17,null,null,null,null,null,null]}` + "\n" + `{"ids":[5,6,7,8,9,10,11,12,13,14,15,16,18,19,20,21,22,null,null]}` + "\n"
+	run := func(batch, keep string) (ids any, perToken float64) {
+		var r struct {
+			Samples []struct{ IDs []int }
+			Totals  struct {
+				Cache struct {
+					PositionsPerToken float64 `json:"positions_per_token"`
+				}
+			}
+		}
+		out := mustRun(t, lines, "generate", "--model", reftest.Reference(t, "checkpoints", "bd3lm"), "--set", "fact=mask_id=88", "--input", "-", "-n", "4", "--seed", "1", "--format", "json", "--batch", batch, "--keep", keep)
+		reftest.OK(t, json.Unmarshal([]byte(out), &r))
+		return r.Samples, r.Totals.Cache.PositionsPerToken
+	}
+	want, all := run("8", "0")
+	for _, batch := range []string{"1", "8"} {
+		// All 24 + 8 tokens but those of twelve positions, once for all, are computed in blocks of four.
+		if ids, perToken := run(batch, "1MB"); !reflect.DeepEqual(ids, want) || perToken > all-7*12./32 {
+			t.Errorf("batch %s: %v positions a token and %v, without shared ones %v and %v", batch, perToken, ids, all, want)
 		}
 	}
 }

@@ -124,9 +124,9 @@ func readFlips(t *testing.T) map[string]flip {
 
 // elsewhere matches the flags with tests of their own: for serve those in its package; TestOffline;
 // TestVerifyDigest, TestPullDamaged; TestShards; TestResume, TestSampleLines; TestBenchMaxTime;
-// TestConvertRecord; TestTraceTop; TestVerbosityOfAll; in TestScripts generate,
+// TestConvertRecord; TestTraceTop; TestKeep; TestVerbosityOfAll; in TestScripts generate,
 // groups, hub and shards. What chat takes as generate does is tested there.
-var elsewhere = regexp.MustCompile(`^((generate|verify|score|bound|bench|schedule|read) offline|.* (verify-digest|shard|verbosity|config)|generate (resume|record|watch|colors|trace-top|window)|chat (colors|grid|window|threads|cache.*|fact|sidecar|weights|lookahead|model|offline|stop|tokenizer)|merge .*|remove .*|serve .*|bench max-time|convert ([^o]|o[^u]).*)$`)
+var elsewhere = regexp.MustCompile(`^((generate|verify|score|bound|bench|schedule|read) offline|.* (verify-digest|shard|verbosity|config)|generate (resume|record|watch|keep|colors|trace-top|window)|chat (colors|keep|grid|window|threads|cache.*|fact|sidecar|weights|lookahead|model|offline|stop|tokenizer)|merge .*|remove .*|serve .*|bench max-time|convert ([^o]|o[^u]).*)$`)
 
 // refusals maps flags that can only fail here, without a GPU, another runtime or a network, or with
 // a checkpoint's own reference, to their errors.

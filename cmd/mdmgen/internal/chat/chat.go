@@ -32,6 +32,7 @@ type options struct {
 	colors       string
 	// cacheMemory limits the memory of --cache, in bytes; 0 means half of the free memory.
 	cacheMemory uint64
+	keep        uint64
 	all         kit.Set
 }
 
@@ -44,7 +45,7 @@ func (o *options) flags() kit.Set {
 		kit.Name(&o.load, "name a file", kit.Flag{Name: "load", Category: kit.CatInput, Usage: "continue the chat in `FILE`, that /save wrote"}),
 		setup.KwargsFlag(&o.kwargs),
 		kit.Words(&o.colors, []string{"state", "confidence"}, kit.Flag{Name: "colors", Category: kit.CatOutput, Rare: true, Usage: "colour tokens by `WHAT`: state or confidence"}),
-		setup.CacheMemoryFlag(&o.cacheMemory),
+		setup.CacheMemoryFlag(&o.cacheMemory), setup.KeepFlag(&o.keep, 64<<20),
 	}, o.model.Flags(), kit.Set{o.tokenizer.Flag(), o.sampler.Profile.Flag()})
 	return o.all.Common("system", "load", "length", "sampler", "calls", "steps", "seed", "temperature", "top-p", "model", "tokenizer")
 }
@@ -76,7 +77,7 @@ func Command(s kit.Streams) *cli.Command {
 
 // talk opens the model and reads messages.
 func talk(ctx context.Context, s kit.Streams, o *options) (err error) {
-	c := &session{options: o, streams: s, seed: setup.SeedOr(o.sampler.Seed), set: make(map[string]json.RawMessage)}
+	c := &session{options: o, streams: s, store: setup.Store(o.keep), seed: setup.SeedOr(o.sampler.Seed), set: make(map[string]json.RawMessage)}
 	if c.words, err = o.tokenizer.Open(ctx, s, &o.model); err != nil {
 		return setup.NeedTokenizer(err, "a chat", "")
 	}

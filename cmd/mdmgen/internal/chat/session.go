@@ -41,8 +41,9 @@ type session struct {
 	// left is the number of messages, without the system's, that were left out because the history is
 	// too long.
 	left int
-	// job is that of the last answer.
-	job requests.Job
+	// job is that of the last answer, and store has the rows of all.
+	job   requests.Job
+	store *samplers.Store
 }
 
 // instruct sets the system's message; "" removes it.
@@ -137,7 +138,7 @@ func (c *session) answer(ctx context.Context, tell func(string), frames func(fra
 	seed := samplers.ValueOr(c.job.Seed, c.seed)
 	c.drawn++
 	_, err = samplers.Sample(ctx, c.network, slices.Values([]samplers.Sequence{one}), samplers.Config{
-		Method: c.builder.Sampler(), Seed: seed, Batch: 1, Keep: setup.KeepBytes(c.cacheMemory),
+		Method: c.builder.Sampler(), Seed: seed, Batch: 1, Keep: setup.KeepBytes(c.cacheMemory), Store: c.store,
 		OnStep: func(s samplers.Step) {
 			for _, f := range maker.Step(s, c.job.Tokens) {
 				canvas.Apply(f)

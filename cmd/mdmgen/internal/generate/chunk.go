@@ -166,7 +166,7 @@ func (g *generation) fill(c *chunk, from, to int, bar *kit.Progress, print *prin
 	var made sums
 	under := make(map[uint64]sums) // unfinished samples
 	t, err := samplers.Sample(g.ctx, g.network, g.sequences(from, to, done), samplers.Config{
-		Method: g.builder.Sampler(), Seed: g.settings.Seed, Batch: g.settings.Batch, Keep: setup.KeepBytes(g.cacheMemory), Top: g.show.top,
+		Method: g.builder.Sampler(), Seed: g.settings.Seed, Batch: g.settings.Batch, Keep: setup.KeepBytes(g.cacheMemory), Store: g.store, Top: g.show.top,
 		OnStep: func(s samplers.Step) {
 			bar.Add(s.Filled)
 			g.watched.step(s, g.at(int(s.Index)).Tokens)

@@ -37,6 +37,7 @@ type options struct {
 	keepBlank bool
 	// cacheMemory limits the memory of --cache, in bytes; 0 means half of the free memory.
 	cacheMemory uint64
+	keep        uint64
 	// audit is 0 if no audit is asked for.
 	audit float64
 	show  shown
@@ -64,7 +65,7 @@ func (o *options) flags() kit.Set {
 		setup.KwargsFlag(&o.kwargs),
 		kit.Name(&o.input, "name a file, or - for standard input", kit.Flag{Name: "input", Category: kit.CatInput, Usage: "read canvases from `FILE`, one JSON object per line; - is standard input"}),
 		kit.KeepBlank(&o.keepBlank),
-		setup.CacheMemoryFlag(&o.cacheMemory),
+		setup.CacheMemoryFlag(&o.cacheMemory), setup.KeepFlag(&o.keep, 64<<20),
 		kit.Bool(&o.dryRun, kit.Flag{Name: "dry-run", Category: kit.CatOutput, Usage: "sample nothing; predict the network calls, seconds and memory"}),
 	}, kit.Format(&o.format, formats...), kit.Set{
 		kit.OutputFlag(&o.output),

@@ -13,6 +13,7 @@ import (
 	"mdmgen/model"
 	"mdmgen/model/facts"
 	"mdmgen/requests"
+	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 	"mdmgen/tokenize"
 	"mdmgen/tokenize/chat"
@@ -67,6 +68,7 @@ type generation struct {
 	// next is the number of samples of all jobs so far.
 	next     int
 	settings requests.Settings
+	store    *samplers.Store
 	// blankTold reports whether it was told that a blank moved.
 	blankTold bool
 	// recorded is the file of the record, nil for none.
@@ -81,7 +83,7 @@ func generate(ctx context.Context, s kit.Streams, o *options) (err error) {
 		return err
 	}
 	defer out.Discard()
-	g := &generation{options: o, ctx: ctx, streams: s}
+	g := &generation{options: o, ctx: ctx, streams: s, store: setup.Store(o.keep)}
 	g.texts = requests.OpenWords(g.encoder)
 	if o.record != "" {
 		if g.recorded, err = kit.NewOutput(ctx, "--record", o.record, s); err != nil {

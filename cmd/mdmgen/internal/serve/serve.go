@@ -28,6 +28,8 @@ type options struct {
 	tokenizer   setup.Tokenizer
 	sampler     setup.Sampler
 	cacheMemory uint64
+	keep        uint64
+	keepApart   bool
 	attached    bool
 	listen      string
 	queue       int
@@ -54,7 +56,10 @@ func (o *options) flags() kit.Set {
 		kit.Name(&o.cert, "name a file", kit.Flag{Name: "tls-cert", Category: kit.CatInput, Usage: "serve TLS with the certificate in `FILE`"}),
 		kit.Name(&o.key, "name a file", kit.Flag{Name: "tls-key", Category: kit.CatInput, Usage: "read the certificate's key from `FILE`"}),
 		kit.Texts(&o.origins, kit.Flag{Name: "cors", Category: kit.CatInput, Usage: "let pages of `ORIGIN` send requests, or * for all; may be repeated"}),
-	}, sampling, kit.Set{setup.CacheMemoryFlag(&o.cacheMemory)}, o.model.Flags(), kit.Set{o.tokenizer.Flag()})
+	}, sampling, kit.Set{
+		setup.CacheMemoryFlag(&o.cacheMemory), setup.KeepFlag(&o.keep, 256<<20),
+		kit.Bool(&o.keepApart, kit.Flag{Name: "keep-apart", Category: kit.CatSample, Usage: "let --keep share only what requests with the same key and address computed"}),
+	}, o.model.Flags(), kit.Set{o.tokenizer.Flag()})
 	return o.all.Common("listen", "key-file", "queue", "positions", "deadline", "batch", "cache", "device", "model", "tokenizer")
 }
 
@@ -138,7 +143,7 @@ func run(ctx context.Context, s kit.Streams, o *options) (err error) {
 	server, err := serve.New(ctx, serve.Config{
 		Model: m, Words: words, Options: settings, Name: made.Model.Reference, Fingerprint: fingerprint(made), Provenance: made,
 		Record: requests.Settings{Batch: batch, Device: o.model.DeviceOf(m.Facts()), Facts: o.model.Facts, Sidecar: o.model.Sidecar},
-		Batch:  batch, Queue: o.queue, Positions: o.positions, Connections: o.connections, CacheMemory: setup.KeepBytes(o.cacheMemory), Deadline: o.deadline,
+		Batch:  batch, Queue: o.queue, Positions: o.positions, Connections: o.connections, CacheMemory: setup.KeepBytes(o.cacheMemory), Store: setup.Store(o.keep), KeepApart: o.keepApart, Deadline: o.deadline,
 		Key: key, Origins: o.origins, Hosts: hosts, Log: slog.New(slog.NewTextHandler(s.Err, nil)),
 	})
 	if err != nil {

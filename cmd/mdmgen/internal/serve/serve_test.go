@@ -189,7 +189,7 @@ func TestEveryFlag(t *testing.T) {
 	t.Parallel()
 	tests := map[string]string{
 		"listen": "TestKilled", "attached": "TestAttached", "queue": "TestFull", "connections": "TestConnections", "positions": "TestFull", "deadline": "TestDeadline", "key-file": "TestTLS", "tls-cert": "TestTLS", "tls-key": "TestTLS",
-		"cors": "TestSites", "batch": "TestRoom", "cache": "TestRoom", "cache-memory": "TestRoom", "model": "TestScore", "tokenizer": "FuzzBody",
+		"cors": "TestSites", "batch": "TestRoom", "cache": "TestRoom", "cache-memory": "TestRoom", "keep": "TestSharing", "keep-apart": "TestSharing", "model": "TestScore", "tokenizer": "FuzzBody",
 	}
 	for _, name := range new(setup.Model).Flags().Names() {
 		if tests[name] == "" {

@@ -13,6 +13,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 
 	"mdmgen/analysis/bench"
 	"mdmgen/analysis/estimate"
@@ -20,6 +21,7 @@ import (
 	"mdmgen/internal/fault"
 	"mdmgen/internal/sysinfo"
 	"mdmgen/model"
+	"mdmgen/samplers"
 	"mdmgen/samplers/cache"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/causal"
@@ -29,6 +31,21 @@ import (
 
 // CacheMemoryFlag returns --cache-memory, in bytes; 0 means half of the free memory.
 func CacheMemoryFlag(p *uint64) *kit.Flag {
+	return bytesFlag(p, kit.Flag{Name: "cache-memory", Category: kit.CatSample, Rare: true, Default: "half of the free memory",
+		Usage: "limit what --cache keeps to `BYTES`, such as 2GiB; other sequences wait"})
+}
+
+// KeepFlag returns --keep, in bytes.
+func KeepFlag(p *uint64, standard uint64) *kit.Flag {
+	*p = standard
+	return bytesFlag(p, kit.Flag{Name: "keep", Category: kit.CatSample, Default: strings.ReplaceAll(humanize.IBytes(standard), " ", ""),
+		Usage: "share what block-causal networks computed for texts that begin alike, up to `BYTES`; 0 shares nothing"})
+}
+
+// Store returns a store of that many bytes.
+func Store(bytes uint64) *samplers.Store { return samplers.NewStore(int64(min(bytes, math.MaxInt64))) }
+
+func bytesFlag(p *uint64, f kit.Flag) *kit.Flag {
 	parse := func(text string) (uint64, error) {
 		n, err := humanize.ParseBytes(text)
 		if err != nil {
@@ -36,8 +53,7 @@ func CacheMemoryFlag(p *uint64) *kit.Flag {
 		}
 		return n, err
 	}
-	return kit.Parsed(p, parse, func(n uint64) string { return strconv.FormatUint(n, 10) }, kit.Flag{Name: "cache-memory", Category: kit.CatSample, Rare: true, Default: "half of the free memory",
-		Usage: "limit what --cache keeps to `BYTES`, such as 2GiB; other sequences wait"})
+	return kit.Parsed(p, parse, func(n uint64) string { return strconv.FormatUint(n, 10) }, f)
 }
 
 // KeepBytes returns the memory limit in bytes for cached keys and values: given, or half of the
