@@ -2,7 +2,10 @@ package sysinfo
 
 import (
 	"fmt"
+	"iter"
 	"os"
+	"path"
+	"path/filepath"
 	"strconv"
 	"strings"
 )
@@ -11,8 +14,9 @@ import (
 // machine, or of the control group that limits it. It returns false if the number is unknown.
 func Memory() (uint64, bool) {
 	total, ok := field("/proc/meminfo", "MemTotal:")
-	for _, limit := range limits {
-		if n, limited := number(limit); limited {
+	groups, _ := os.ReadFile("/proc/self/cgroup")
+	for file := range limits("/sys/fs/cgroup", string(groups)) {
+		if n, limited := number(file); limited {
 			total = min(total, n)
 		}
 	}
@@ -27,8 +31,30 @@ func Free() (uint64, bool) {
 	return min(free, most), ok
 }
 
-// limits lists the files with the memory limit of a control group.
-var limits = []string{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}
+// limits yields the files below root that may limit memory: those of the control groups that
+// /proc/self/cgroup lists, and of all above them. In a container the list may name groups outside it.
+func limits(root, groups string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for line := range strings.Lines(groups) {
+			_, rest, _ := strings.Cut(line, ":")
+			kind, group, _ := strings.Cut(strings.TrimSpace(rest), ":")
+			file := "memory.max"
+			switch kind {
+			case "": // of all controllers
+			case "memory":
+				file = "memory.limit_in_bytes"
+			default:
+				continue
+			}
+			for more := true; more; group = path.Dir(group) {
+				if !yield(filepath.Join(root, kind, group, file)) {
+					return
+				}
+				more = len(group) > 1
+			}
+		}
+	}
+}
 
 // field reads a number of kB from a file of /proc, in bytes.
 func field(path, name string) (uint64, bool) {

@@ -3,6 +3,8 @@ package graph
 import (
 	"fmt"
 	"slices"
+
+	"mdmgen/model/checkpoint"
 )
 
 // Dtype is the type in which a graph's matrices are stored and linear layers multiply.
@@ -49,6 +51,32 @@ func (d Dtype) Check() error {
 		return fmt.Errorf("dtype %.20q: must be one of %v", string(d), Dtypes())
 	}
 	return nil
+}
+
+// Memory returns about how many bytes the weights of a network take while it runs: docs/research/figures.md
+// has peaks of large ones. It returns an error if they cannot be of a type.
+func Memory(c checkpoint.Config, d Dtype) (bytes int64, err error) {
+	bits := int64(0)
+	for s := range c.Tensors() {
+		n := int64(1)
+		for _, size := range s.Shape {
+			n *= int64(size)
+		}
+		table := len(s.Shape) > 1 && s.Shape[0] >= c.Columns
+		switch {
+		case len(s.Shape) < 2, d != Int8 && !d.four(), table && !(d.four() && allInFour(c)):
+			bits += 32 * n
+		case d == Int8:
+			bits += 8 * n
+		case c.Experts.Count > 0 && !table:
+			bits += (4 + 32/tableBlock4) * n
+		case c.Hidden >= large4:
+			bits += (4 + 3*32/tableBlock4) * n // The runtime holds three numbers for each scale.
+		default:
+			bits += (4 + 3*32/block4) * n
+		}
+	}
+	return bits / 8, expertsIn(d, c)
 }
 
 // Plain reports whether weights are float32.

@@ -43,7 +43,7 @@ func (d *stream) outputs(h *heads, x string, f facts.Facts) {
 	b := d.b
 	name, w, bias := d.net.head()
 	head := b.gemm
-	if d.allInFour() {
+	if d.b.dtype.four() && allInFour(d.c.Config) {
 		head = b.product
 	}
 	logits := head(name, x, w, bias)

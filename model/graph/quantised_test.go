@@ -318,3 +318,21 @@ func TestCanvasesAreAlone(t *testing.T) {
 		}
 	}
 }
+
+// TestMemory compares what networks are said to take with the peaks, in GiB, of docs/models.md,
+// docs/precision.md and docs/research/figures.md, of which some hundred MiB are not weights.
+func TestMemory(t *testing.T) {
+	for config, peaks := range map[string]map[Dtype]float64{
+		`{"architectures":["LLaDAModelLM"],"d_model":4096,"n_layers":32,"n_heads":32,"mlp_hidden_size":12288,"max_sequence_length":4096,"vocab_size":126464,
+			"mask_token_id":1,"rope_theta":5e5,"weight_tying":false,"block_type":"llama","layer_norm_type":"rms","activation_type":"silu","rope":true}`: {Float32: 4 * 8.015581184e9 / (1 << 30), Int8: 10, Int4: 9.6},
+		`{"model_type":"mdlm","hidden_dim":768,"cond_dim":128,"n_blocks":12,"n_heads":12,"model_length":1024,"vocab_size":50258}`: {Float32: 0.708, Int8: 0.469, Int4: 0.470},
+	} {
+		c := reftest.Must(checkpoint.ParseConfig([]byte(config)))(t)
+		for d, peak := range peaks {
+			got := float64(reftest.Must(Memory(c, d))(t)) / (1 << 30)
+			if got > 1.05*peak || got < peak-0.15 {
+				t.Errorf("%s in %s: %.2f GiB, measured %.2f", c.Family, d, got, peak)
+			}
+		}
+	}
+}

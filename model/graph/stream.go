@@ -117,7 +117,7 @@ func (d *stream) table() (table, line string) {
 // saves only a fiftieth of twelve blocks.
 func (d *stream) embed() string {
 	cfg := d.c.Config
-	if d.allInFour() {
+	if d.b.dtype.four() && allInFour(d.c.Config) {
 		return d.b.gathered4(cfg.Embedding(), whole(d.c.Tensor(cfg.Embedding())), d.b.op("Reshape", d.ids, d.b.ints("shape_line", -1)))
 	}
 	table, line := d.table()

@@ -176,11 +176,15 @@ func TestTwoFetch(t *testing.T) {
 // TestDoesNotFit checks that a model that does not fit this machine, or that no command reads, is
 // rejected before its weights are fetched, and that --force fetches it.
 func TestDoesNotFit(t *testing.T) {
-	config := func(hidden int) []byte {
-		return fmt.Appendf(nil, `{"model_type":"mdlm","hidden_dim":%d,"cond_dim":128,"n_blocks":200,"n_heads":16,"model_length":1024,"vocab_size":50258}`, hidden)
+	config := func(hidden, blocks int) []byte {
+		return fmt.Appendf(nil, `{"model_type":"mdlm","hidden_dim":%d,"cond_dim":128,"n_blocks":%d,"n_heads":16,"model_length":1024,"vocab_size":50258}`, hidden, blocks)
 	}
+	memory, known := sysinfo.Memory()
+	// In float32 a block takes 48 bytes for each square of the width, in int8 a quarter of that.
+	blocks := int(memory / (48 << 22) * 2)
 	s := hubtest.New(t, map[string]*hubtest.Repo{
-		"test/huge":  {Files: map[string][]byte{"config.json": config(1 << 15), "model.safetensors": []byte("x")}},
+		"test/huge":  {Files: map[string][]byte{"config.json": config(1<<15, 200), "model.safetensors": []byte("x")}},
+		"test/large": {Files: map[string][]byte{"config.json": config(1<<11, blocks), "model.safetensors": []byte("x")}},
 		"test/llada": tiny("llada"),
 		"test/vast":  tiny("mdlm"),
 	})
@@ -198,10 +202,8 @@ func TestDoesNotFit(t *testing.T) {
 		refused(t, exit.Failure, "needs 1.2 EB of disk space, and ", "generate", "--model", "test/vast")
 	}
 	for name, want := range map[string]string{"test/huge": " of memory for ", "test/llada": `model_type is "llada"`} {
-		if name == "test/huge" {
-			if _, known := sysinfo.Memory(); !known {
-				continue
-			}
+		if name == "test/huge" && !known {
+			continue
 		}
 		s.Forget()
 		if stderr := refused(t, exit.Failure, want, "pull", name); !strings.Contains(stderr, "`mdmgen pull --force "+name+"`") {
@@ -213,6 +215,12 @@ func TestDoesNotFit(t *testing.T) {
 			}
 		}
 		mustRun(t, "", "pull", "--force", name)
+	}
+	if known {
+		refused(t, exit.Failure, " in fp32, and this machine has ", "generate", "--model", "test/large")
+		if _, stderr, _ := runCommand(t, "", "pull", "test/large"); !strings.Contains(stderr, " in int8 when it runs") {
+			t.Error(stderr)
+		}
 	}
 }
 

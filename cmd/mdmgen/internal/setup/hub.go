@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,10 +18,8 @@ import (
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/exit"
 	"mdmgen/internal/fault"
-	"mdmgen/internal/plainfile"
-	"mdmgen/internal/sysinfo"
 	"mdmgen/model"
-	"mdmgen/model/checkpoint"
+	"mdmgen/model/graph"
 	"mdmgen/model/hub"
 	"mdmgen/model/ort"
 	"mdmgen/model/ort/library"
@@ -50,23 +49,25 @@ func KnownFacts(ref string) map[string]string {
 
 // find returns the files of a name on the hub, from the cache if they are there, and otherwise
 // fetches them. It does not contact the hub for cached files.
-func find(ctx context.Context, s kit.Streams, offline bool, n hub.Name, part hub.Part) (hub.Found, error) {
+func find(ctx context.Context, s kit.Streams, offline bool, n hub.Name, o PullOptions) (hub.Found, error) {
 	client, err := hub.Open()
 	if err != nil {
 		return hub.Found{}, fault.WithoutName(err)
 	}
-	if found, ok := client.Cache.Find(n, part); ok && len(dataMissing(found)) == 0 {
+	if found, ok := client.Cache.Find(n, o.Part); ok && len(dataMissing(found)) == 0 {
 		return found, nil
 	}
 	if offline {
 		return hub.Found{}, suggest(n, exit.Missingf("%s: not in the cache %s, and fetching it is forbidden (--offline, MDMGEN_OFFLINE or HF_HUB_OFFLINE)", n, client.Cache.Dir))
 	}
-	return Pull(ctx, s, client, n, PullOptions{Part: part})
+	return Pull(ctx, s, client, n, o)
 }
 
 // PullOptions are the options of [Pull].
 type PullOptions struct {
 	Part hub.Part
+	// Dtype is the type of weights that the model is to run with; "" if that is not known.
+	Dtype graph.Dtype
 	// Force also fetches a model that does not fit this machine or that no command reads; Verify
 	// reads the files that are already there.
 	Force, Verify bool
@@ -83,12 +84,12 @@ func Pull(ctx context.Context, s kit.Streams, client *hub.Client, n hub.Name, o 
 		}
 		takes := english.Plural(p.Missing, "file", "") + ", " + humanize.Bytes(uint64(p.Bytes))
 		if o.Part == hub.Model {
-			memory, err := fits(client.Cache, p)
+			memory, err := fits(client.Cache, p, o.Dtype)
 			if err != nil && !o.Force {
 				return fmt.Errorf("%s: %w; `mdmgen pull --force %s` fetches it anyway", n, err, n)
 			}
-			if memory > 0 {
-				takes += ", and " + humanize.Bytes(memory) + " of memory when it runs"
+			if memory != "" {
+				takes += ", and " + memory + " when it runs"
 			}
 		}
 		s.Notice(fmt.Sprintf("fetching %s (%s) from %s into %s", p.Name, takes, client.Endpoint, client.Cache.Dir))
@@ -112,32 +113,6 @@ func Pull(ctx context.Context, s kit.Streams, client *hub.Client, n hub.Name, o 
 	return found, err
 }
 
-// fits returns an error if this machine has no room for the files of a plan, or if no command reads
-// its network. memory is the size of the weights in memory in bytes, 0 if it is unknown.
-func fits(cache hub.Cache, p hub.Plan) (memory uint64, err error) {
-	if free, ok := sysinfo.Disk(cache.Dir); ok && uint64(p.Bytes) > free {
-		return 0, fmt.Errorf("needs %s of disk space, and %s has %s free", humanize.Bytes(uint64(p.Bytes)), cache.Dir, humanize.Bytes(free))
-	}
-	last := p.Files[len(p.Files)-1].Path // the weights
-	if p.Config == "" || strings.HasSuffix(last, ".onnx") {
-		return 0, nil
-	}
-	text, err := plainfile.Read(p.Config, 16<<20)
-	if err != nil {
-		return 0, fmt.Errorf("config.json: %w", err)
-	}
-	c, err := checkpoint.ParseConfig(text)
-	if err != nil {
-		return 0, fmt.Errorf("config.json: %w", err)
-	}
-	// Networks run in float32, whatever the type in their files.
-	memory = uint64(c.Parameters()) * 4
-	if have, ok := sysinfo.Memory(); ok && memory > have {
-		return memory, fmt.Errorf("needs %s of memory for %s parameters in float32, and this machine has %s", humanize.Bytes(memory), humanize.Comma(c.Parameters()), humanize.Bytes(have))
-	}
-	return memory, nil
-}
-
 // Offline reports whether fetching is forbidden, by --offline or else by the environment.
 func (r *Runtime) Offline() bool {
 	set := r.offlineFlag != nil && r.offlineFlag.IsSet()
@@ -152,7 +127,7 @@ func (m *Model) locate(ctx context.Context, s kit.Streams) error {
 		return ownerless(m.Ref)
 	}
 	m.path = ""
-	found, err := find(ctx, s, m.Offline(), n, hub.Model)
+	found, err := find(ctx, s, m.Offline(), n, PullOptions{Dtype: cmp.Or(m.Dtype, graph.Float32)})
 	if err == nil {
 		m.Ref, m.path = found.Name.String(), found.Path
 	}
@@ -221,7 +196,7 @@ func LocalFolder(ctx context.Context, s kit.Streams, offline bool, ref string, p
 	if !ok {
 		return ref, nil
 	}
-	found, err := find(ctx, s, offline, n, part)
+	found, err := find(ctx, s, offline, n, PullOptions{Part: part})
 	return found.Path, err
 }
 
@@ -246,6 +221,6 @@ func hubTokenizer(ctx context.Context, s kit.Streams, offline bool, n hub.Name) 
 	} else if found, ok := cache.Find(n, hub.Model); ok {
 		return "", &NoTokenizerError{Why: fmt.Sprintf("%s has no tokenizer.json", found.Name)}
 	}
-	found, err := find(ctx, s, offline, n, hub.Tokenizer)
+	found, err := find(ctx, s, offline, n, PullOptions{Part: hub.Tokenizer})
 	return found.Path, err
 }
