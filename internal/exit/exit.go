@@ -20,6 +20,7 @@ const (
 	Invalid   = 3   // invalid input, or a failed check
 	Missing   = 4   // a file, model or library is missing
 	Interrupt = 130 // the run was interrupted
+	Pipe      = 141 // the reader of standard output went away: a shell's status for SIGPIPE
 )
 
 // Error is an error with an exit status.
@@ -62,6 +63,8 @@ func Code(err error) int {
 	switch {
 	case err == nil:
 		return OK
+	case onlyPipe(err):
+		return Pipe
 	case errors.As(err, &coded):
 		return coded.Code
 	case errors.As(err, new(interface{ Missing() })):

@@ -10,7 +10,8 @@ import (
 	"mdmgen/internal/fault"
 )
 
-// TestPipeMessage checks that a reader that went away gives no message, and that other errors do.
+// TestPipeMessage checks that a reader that went away gives no message and a status of its own, and that
+// other errors do not.
 func TestPipeMessage(t *testing.T) {
 	pipe := fmt.Errorf("standard output: %w", syscall.EPIPE)
 	other := errors.New("no space left on device")
@@ -20,8 +21,8 @@ func TestPipeMessage(t *testing.T) {
 	}{
 		{pipe, ""}, {fault.WithoutName(errors.Join(pipe, pipe)), ""}, {errors.Join(other, pipe), "no space left on device; standard output: broken pipe"}, {other, "no space left on device"},
 	} {
-		if got := exit.Message(c.err); got != c.want {
-			t.Errorf("%v: %q, want %q", c.err, got, c.want)
+		if got, code := exit.Message(c.err), exit.Code(c.err); got != c.want || (code == exit.Pipe) != (got == "") {
+			t.Errorf("%v: %q, exit status %d, want %q", c.err, got, code, c.want)
 		}
 	}
 }
