@@ -1,23 +1,38 @@
 """The PyTorch side of the comparison in docs/cuda.md, for a machine with a GPU.
 
-    compare.py make DIR [shape]      writes an MDLM checkpoint of random weights, without PyTorch
-    compare.py golden DIR            writes reference logits beside it
-    compare.py time DIR [options]    times the network of that checkpoint in PyTorch
+    compare.py make DIR [shape]      writes a checkpoint of random weights, of MDLM or LLaDA
+    compare.py golden DIR            writes reference logits beside MDLM's
+    compare.py time DIR [options]    times the network of MDLM's checkpoint in PyTorch
+    compare.py bus DIR               times copies of the keys and values of a canvas of it
 
 The network is MDLM's transformer without time conditioning, with scaled_dot_product_attention,
-compiled. A row is a canvas of a call; it is timed with the logits of all positions, as
-upstream computes them, and with those of one position a canvas, as First-Hitting wants them.
+compiled if asked. A row is a canvas of a call; it is timed with the logits of all positions, as
+upstream computes them, and with those of some positions a canvas, as samplers want them.
 """
-import argparse, json, math, os, random, sys, time
+import argparse, json, os, pathlib, time
 
-if sys.argv[1:2] != ["make"]:
-    import torch
-    import torch.nn.functional as F
-    from safetensors.torch import load_file, save_file
+import torch
+import torch.nn.functional as F
+from safetensors.torch import load_file, save_file
+
+LLADA = pathlib.Path(__file__).parents[2] / "testdata/reference/checkpoints/llada-gqa-bf16/config.json"
+SHAPES = {
+    "mdlm": {"hidden": 768, "cond": 128, "blocks": 12, "heads": 12, "vocab": 50258, "length": 1024},
+    "llada": {"hidden": 4096, "cond": 0, "blocks": 32, "heads": 32, "vocab": 126464, "length": 512},
+}
 
 
 def shapes(a):
     h, c, v = a.hidden, a.cond, a.vocab
+    if a.family == "llada":
+        yield "transformer.wte.weight", (v, h)
+        for i in range(a.blocks):
+            for name, shape in [("attn_norm", (h,)), ("ff_norm", (h,)), ("q_proj", (h, h)), ("k_proj", (h, h)), ("v_proj", (h, h)), ("attn_out", (h, h)),
+                                ("ff_proj", (3 * h, h)), ("up_proj", (3 * h, h)), ("ff_out", (h, 3 * h))]:
+                yield f"transformer.blocks.{i}.{name}.weight", shape
+        yield "transformer.ln_f.weight", (h,)
+        yield "transformer.ff_out.weight", (v, h)
+        return
     yield "vocab_embed.embedding", (v, h)
     yield "sigma_map.mlp.0.weight", (c, 256)
     yield "sigma_map.mlp.0.bias", (c,)
@@ -81,30 +96,20 @@ class Network:
 
 
 def make(a):
-    header, size = {"__metadata__": {"format": "pt"}}, 0
-    for name, shape in shapes(a):
-        header["backbone." + name] = {"dtype": "BF16", "shape": shape, "data_offsets": [size, size + 2 * math.prod(shape)]}
-        size += 2 * math.prod(shape)
     config = {"architectures": ["MDLM"], "model_type": "mdlm", "hidden_dim": a.hidden, "cond_dim": a.cond, "n_blocks": a.blocks, "n_heads": a.heads,
               "model_length": a.length, "vocab_size": a.vocab, "time_conditioning": False, "torch_dtype": "bfloat16"}
+    if a.family == "llada":
+        config = json.loads(LLADA.read_text()) | {
+            "d_model": a.hidden, "n_layers": a.blocks, "n_heads": a.heads, "n_kv_heads": a.heads, "mlp_hidden_size": 3 * a.hidden, "embedding_size": a.vocab,
+            "vocab_size": a.vocab, "max_sequence_length": a.length, "mask_token_id": a.vocab - 2, "eos_token_id": a.vocab - 1, "pad_token_id": a.vocab - 1}
+    torch.manual_seed(a.seed)
     os.makedirs(a.dir, exist_ok=True)
     with open(os.path.join(a.dir, "config.json"), "w") as f:
         json.dump(config, f)
-    source, text = random.Random(a.seed), json.dumps(header).encode()
-    text += b" " * (-len(text) % 8)
-    with open(os.path.join(a.dir, "model.safetensors"), "wb") as f:
-        f.write(len(text).to_bytes(8, "little") + text)
-        for name, shape in shapes(a):
-            left = math.prod(shape)
-            while left > 0:
-                n = min(left, 1 << 18)
-                left -= n
-                if "norm" in name:
-                    f.write(b"\x80\x3f" * n)  # 1
-                else:  # either sign, 1/64 to 1/32
-                    bits = int.from_bytes(source.randbytes(2 * n), "little")
-                    bits = bits & int.from_bytes(b"\x7f\x80" * n, "little") | int.from_bytes(b"\x80\x3c" * n, "little")
-                    f.write(bits.to_bytes(2 * n, "little"))
+    prefix = "model." if a.family == "llada" else "backbone."
+    kind = dict(dtype=torch.float16 if a.family == "llada" else torch.bfloat16, device=a.device)  # as float16 is used without a conversion
+    save_file({prefix + name: (torch.ones(shape, **kind) if len(shape) == 1 and ("norm" in name or "ln_f" in name) else torch.randn(shape, **kind) / 50).cpu()
+               for name, shape in shapes(a)}, os.path.join(a.dir, "model.safetensors"), {"format": "pt"})
 
 
 def load(a, dtype, device="cpu"):
@@ -124,45 +129,83 @@ def golden(a):
     save_file(out, os.path.join(a.dir, "golden.safetensors"))
 
 
+def waiter(a):
+    return torch.cuda.synchronize if a.device.startswith("cuda") else lambda: None
+
+
 def timed(a):
-    torch.backends.cuda.matmul.allow_tf32 = a.tf32
     config, net = load(a, {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}[a.dtype], a.device)
-    wait = torch.cuda.synchronize if a.device.startswith("cuda") else lambda: None
-    with torch.no_grad():
-        run = torch.compile(net.__call__, dynamic=False) if a.compile else net
+    wait = waiter(a)
+    run = torch.compile(net.__call__, dynamic=False) if a.compile else net
+
+    ready = []  # What is compiled waits until the machine is free, when the file a.after exists.
+
+    def finish():
+        while ready:
+            batch, positions, ids, at = ready.pop(0)
+            begin, calls = time.perf_counter(), 0
+            while time.perf_counter() - begin < a.seconds or calls < 3:
+                run(ids, at)
+                wait()
+                calls += 1
+            each = (time.perf_counter() - begin) / calls
+            print(json.dumps({"torch": torch.__version__, "dtype": a.dtype, "compiled": a.compile, "positions": positions, "batch": batch,
+                              "seconds_per_call": each, "rows_per_second": batch / each}), flush=True)
+
+    for positions in map(int, a.positions.split(",")):
         for batch in map(int, a.batches.split(",")):
             ids = torch.randint(config["vocab_size"], (batch, config["model_length"]), device=a.device)
-            for rows, positions in [("all positions", None), ("one position", ids[:, :1] * 0)]:
-                try:
-                    for _ in range(3):
-                        run(ids, positions)
-                    wait()
-                    begin, calls = time.perf_counter(), 0
-                    while time.perf_counter() - begin < a.seconds or calls < 3:
-                        run(ids, positions)
-                        wait()
-                        calls += 1
-                    each = (time.perf_counter() - begin) / calls
-                    print(json.dumps({"torch": torch.__version__, "dtype": a.dtype, "compiled": a.compile, "logits": rows, "batch": batch,
-                                      "seconds_per_call": each, "rows_per_second": batch / each}), flush=True)
-                except torch.OutOfMemoryError:
-                    print(json.dumps({"dtype": a.dtype, "logits": rows, "batch": batch, "error": "out of memory"}), flush=True)
+            at = ids[:, :positions] * 0 if positions < config["model_length"] else None
+            try:
+                for _ in range(3):
+                    run(ids, at)
+                wait()
+                ready.append((batch, positions, ids, at))
+            except torch.OutOfMemoryError:
+                print(json.dumps({"dtype": a.dtype, "positions": positions, "batch": batch, "error": "out of memory"}), flush=True)
+            if not a.after or os.path.exists(a.after):
+                finish()
+    if a.after:
+        pathlib.Path(a.after + ".ready").touch()
+        while not os.path.exists(a.after):
+            time.sleep(0.1)
+    finish()
+
+
+def bus(a):
+    with open(os.path.join(a.dir, "config.json")) as f:
+        config = json.load(f)
+    shape, wait = (config["n_blocks"], 2, config["model_length"], config["hidden_dim"]), waiter(a)
+    for pinned in [False, True] if a.device != "cpu" else [False]:
+        here, there = torch.ones(shape, pin_memory=pinned), torch.ones(shape, device=a.device)
+        for to, source, target in [("device", here, there), ("host", there, here)]:
+            times = []
+            for _ in range(20):
+                wait()
+                begin = time.perf_counter()
+                target.copy_(source)
+                wait()
+                times.append(time.perf_counter() - begin)
+            each = sorted(times)[10]
+            print(json.dumps({"to": to, "pinned": pinned, "bytes": here.nbytes, "seconds": each, "bytes_per_second": here.nbytes / each}), flush=True)
 
 
 p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-p.add_argument("what", choices=["make", "golden", "time"])
+p.add_argument("command", choices=["make", "golden", "time", "bus"])
 p.add_argument("dir")
-for name, default in [("hidden", 768), ("cond", 128), ("blocks", 12), ("heads", 12), ("length", 1024), ("vocab", 50258), ("seed", 1)]:
-    p.add_argument("--" + name, type=int, default=default)
-p.add_argument("--dtype", default="bf16", choices=["fp32", "fp16", "bf16"])
-p.add_argument("--batches", default="1,8,64,256")
-p.add_argument("--seconds", type=float, default=5)
+p.add_argument("--family", choices=["mdlm", "llada"], default="mdlm")
+for name in SHAPES["mdlm"]:
+    p.add_argument("--" + name, type=int, help=f"{SHAPES['mdlm'][name]}, or {SHAPES['llada'][name]} with --family llada")
+p.add_argument("--seed", type=int, default=1)
 p.add_argument("--device", default="cuda")
-p.add_argument("--tf32", action="store_true")
-p.add_argument("--no-compile", dest="compile", action="store_false")
+p.add_argument("--dtype", choices=["fp32", "fp16", "bf16"], default="bf16")
+p.add_argument("--batches", default="1,8,64")
+p.add_argument("--positions", default="64,1024", help="positions of a canvas whose logits are computed, such as 64,1024")
+p.add_argument("--seconds", type=float, default=2, help="least time of each measurement")
+p.add_argument("--compile", action="store_true")
+p.add_argument("--after", help="compile first, and measure when this file exists")
 a = p.parse_args()
-if a.what == "make":
-    make(a)
-else:
-    with torch.no_grad():
-        golden(a) if a.what == "golden" else timed(a)
+for name, size in SHAPES[a.family].items():
+    setattr(a, name, getattr(a, name) or size)
+with torch.no_grad():
+    {"make": make, "golden": golden, "time": timed, "bus": bus}[a.command](a)

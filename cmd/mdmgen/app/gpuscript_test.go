@@ -12,9 +12,9 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// TestGPUScript runs tools/gpu/run.sh with a program that fails once and hangs once. Both must be
-// noted, the other steps must run, and the exit status must say so. The script must not need torch,
-// and mdmgen must accept every command line in it.
+// TestGPUScript runs tools/gpu/run.sh with a program that fails and hangs. Both must be noted, also in
+// the results, the other steps must run, and the exit status must say so. mdmgen must accept every
+// command line in it.
 func TestGPUScript(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("timeout"); err != nil {
@@ -23,32 +23,36 @@ func TestGPUScript(t *testing.T) {
 	dir := t.TempDir()
 	program, log := filepath.Join(dir, "mdmgen"), filepath.Join(dir, "log")
 	for path, text := range map[string]string{
-		program:                          "echo \"$@\" >>" + log + "\ncase \"$*\" in doctor*fairytale*) echo broken >&2; exit 3;; *tf32*) sleep 60;; esac\n",
-		filepath.Join(dir, "python3"):    "[ \"$1\" != -c ]\n",
+		program:                          "(IFS='\t'; echo \"$*\") >>" + log + "\ncase \"$*\" in doctor*fairytale*) echo broken >&2; exit 3;; *tf32*) sleep 60;; esac\n",
+		filepath.Join(dir, "python3"):    "case \"$1\" in *load.py) shift 4; exec \"$@\";; esac\n",
 		filepath.Join(dir, "nvidia-smi"): "",
 	} {
 		reftest.OK(t, os.WriteFile(path, []byte("#!/bin/sh\n"+text), 0o755))
 	}
 	cmd := exec.Command("sh", "tools/gpu/run.sh", filepath.Join(dir, "out"), program)
 	cmd.Dir = filepath.Join("..", "..", "..")
-	cmd.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"), "LIMIT=1")
+	cmd.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"), "PERCENT=8")
 	said, _ := cmd.CombinedOutput()
+	results := readAll(t, filepath.Join(dir, "out", "results.txt"))
 	var noted []string
 	for line := range strings.Lines(string(said)) {
-		if strings.HasPrefix(line, "-- ") {
-			noted = append(noted, strings.TrimSpace(line))
-		}
-		if strings.Contains(line, "compare.py") && !strings.Contains(line, "compare.py make") {
-			t.Errorf("asks for torch: %s", line)
+		if _, step, ok := strings.Cut(line, " s  "); ok && strings.Contains(line, ": ") && !strings.Contains(line, "at most)") {
+			if line = strings.TrimSpace(line); !strings.Contains(results, line) {
+				t.Errorf("the results lack %q", line)
+			}
+			if !strings.HasSuffix(line, "done") {
+				noted = append(noted, strings.TrimSpace(step[strings.Index(step, "s")+1:]))
+			}
 		}
 	}
-	if cmd.ProcessState.ExitCode() != 1 || len(noted) != 2 || noted[0] != "-- doctor.json: exit status 3: broken" || noted[1] != "-- against-tf32.json: not done after 1 seconds" {
+	want := []string{"doctor: FAILED with 3: broken", "doctor-2: FAILED with 3: broken", "against-tf32: CUT"}
+	if cmd.ProcessState.ExitCode() != 1 || !slices.Equal(noted, want) {
 		t.Errorf("%v, noted %q:\n%s", cmd.ProcessState, noted, said)
 	}
 	n := 0
 	for line := range strings.Lines(readAll(t, log)) {
-		args := strings.Fields(line)
-		at := 1 // verify MODEL
+		args := strings.Split(strings.TrimSpace(line), "\t")
+		at := 1 // verify MODEL, serve MODEL
 		if model := slices.Index(args, "--model"); model > 0 {
 			at = model + 1
 		}

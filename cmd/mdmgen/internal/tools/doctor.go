@@ -22,6 +22,7 @@ import (
 	"mdmgen/internal/exit"
 	"mdmgen/internal/fault"
 	"mdmgen/model"
+	"mdmgen/model/graph"
 	"mdmgen/model/ort"
 	"mdmgen/samplers"
 	"mdmgen/samplers/draw"
@@ -33,7 +34,8 @@ func Doctor(s kit.Streams) *cli.Command {
 	var named setup.Model
 	var format string
 	set := append(append(runtime.Flags(),
-		kit.Text(&named.Ref, kit.Flag{Name: "model", Category: kit.CatGeneral, Usage: "also read all files of the model `REF`, print its digest, call it once, and print where its nodes run"})),
+		kit.Text(&named.Ref, kit.Flag{Name: "model", Category: kit.CatGeneral, Usage: "also read all files of the model `REF`, print its digest, call it once, and print where its nodes run"}),
+		setup.DtypeFlag(&named.Dtype, "dtype", "`TYPE` of matrices of --model")),
 		kit.Format(&format, "text", "json")...)
 	return &cli.Command{
 		Name:      "doctor",
@@ -58,7 +60,7 @@ func Doctor(s kit.Streams) *cli.Command {
 			d := diagnosis{spell: rt.Spell, Schema: "mdmgen.doctor/1", Report: ort.Diagnose(rt), Model: named.Ref}
 			modelErr := d.models(ctx)
 			if modelErr == nil && d.Model != "" && d.Library != "" && d.Usable {
-				modelErr = d.place(ctx, rt)
+				modelErr = d.place(ctx, rt, named.Dtype)
 			}
 			if errors.Is(modelErr, context.Canceled) {
 				return modelErr
@@ -92,7 +94,7 @@ type diagnosis struct {
 }
 
 // place calls the model once and finds where its nodes run.
-func (d *diagnosis) place(ctx context.Context, rt ort.Config) error {
+func (d *diagnosis) place(ctx context.Context, rt ort.Config, dtype graph.Dtype) error {
 	if setup.IsWorld(d.Model) {
 		return nil
 	}
@@ -100,7 +102,7 @@ func (d *diagnosis) place(ctx context.Context, rt ort.Config) error {
 	if err == nil {
 		defer os.RemoveAll(folder)
 		rt.Profile = folder
-		err = d.call(ctx, rt)
+		err = d.call(ctx, rt, dtype)
 	}
 	var ran []ort.Ran
 	if err == nil {
@@ -124,13 +126,13 @@ func (d *diagnosis) place(ctx context.Context, rt ort.Config) error {
 }
 
 // call opens the model and draws a token of a masked canvas.
-func (d *diagnosis) call(ctx context.Context, rt ort.Config) (err error) {
+func (d *diagnosis) call(ctx context.Context, rt ort.Config, dtype graph.Dtype) (err error) {
 	rt.Offline = true
 	_, path, err := setup.Cached(d.Model)
 	if err != nil {
 		return err
 	}
-	m, err := model.Open(ctx, d.Model, model.Options{Runtime: rt, Builtins: setup.Builtins(), Known: setup.KnownFacts(d.Model), Path: path})
+	m, err := model.Open(ctx, d.Model, model.Options{Runtime: rt, Dtype: dtype, Builtins: setup.Builtins(), Known: setup.KnownFacts(d.Model), Path: path})
 	if err != nil {
 		return err
 	}
