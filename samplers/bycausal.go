@@ -37,7 +37,7 @@ func (c ByCausal) NegLog(tokens []int, logs []float64) (sum float64) {
 
 // Collision returns an error.
 func (ByCausal) Collision(int) (float64, error) {
-	return 0, errors.New("its rows are causal, so that its law is another than first-hitting's")
+	return 0, errors.New("its rows are causal, so that its law is another than First-Hitting's")
 }
 
 // Likelihood names the call.

@@ -31,7 +31,7 @@ type Errors struct{ studies[quality.Study] }
 // not fit its canvas is omitted, with a note.
 func GroupErrors(cells []Cell) *Errors {
 	refuse := func(c *Cell) string {
-		for _, s := range []samplers.Law{samplers.BySizes{AtHit: true}, c.Sampler.Law()} { // first-hitting and its own
+		for _, s := range []samplers.Law{samplers.BySizes{AtHit: true}, c.Sampler.Law()} { // First-Hitting and its own
 			if err := s.Fits(c.Free, c.Model.Facts().TimeConditioned); err != nil {
 				return fault.Plain(err)
 			}

@@ -113,7 +113,7 @@ func (c certified) lines(out *draft, cases []Case, ws []window) {
 	for k, i := range c.at {
 		line := out.add(report.Line{
 			Name: "certificate_tv " + cases[i].String(), About: cases[i].String(), Unit: "probability", Left: unknown(), Right: c.bound(k, out.confidence), Gap: unknown(),
-			Statement: "TV(P_FHS, P_N) on the windows' canvases is at most the mean of (1 − P_N/P_FHS)_+ given the plan, over runs of first-hitting",
+			Statement: "TV(P_FHS, P_N) on the windows' canvases is at most the mean of (1 − P_N/P_FHS)_+ given the plan, over runs of First-Hitting",
 		})
 		if ws == nil {
 			continue
@@ -123,6 +123,6 @@ func (c certified) lines(out *draft, cases []Case, ws []window) {
 		line.Gap = of(estimate.Estimate{Mean: r.Mean - l.Mean, SE: math.Hypot(l.SE, r.SE), Lo: r.Lo - l.Hi, Hi: r.Hi - l.Lo, Confidence: r.Confidence, N: r.N, Units: r.Units})
 	}
 	if len(c.at) > 0 && ws == nil {
-		out.note("Certificates bound the distances of the samplers' laws from first-hitting's under the network, given the text around a window; they do not depend on the window's own text.")
+		out.note("Certificates bound the distances of the samplers' laws from First-Hitting's under the network, given the text around a window; they do not depend on the window's own text.")
 	}
 }

@@ -23,7 +23,7 @@ import (
 func Chain(ctx context.Context, m model.Model, e *likelihood.Evaluator, t likelihood.Target, cfg Config) (Report, error) {
 	switch {
 	case e.Facts().TimeConditioned:
-		return Report{}, fault.Errorf("bound", "the network is time-conditioned: its first-hitting samples are drawn at random times, and no collision bound compares other samplers with them: give a text")
+		return Report{}, fault.Errorf("bound", "the network is time-conditioned: its First-Hitting samples are drawn at random times, and no collision bound compares other samplers with them: give a text")
 	case cfg.Draws < 1:
 		return Report{}, fault.Errorf("bound", "%d draws: must be at least 1", cfg.Draws)
 	}

@@ -38,7 +38,7 @@ func Plan(ctx context.Context, d int, cases []Case) (Report, error) {
 		tv.Add(c.Name, "", report.Point{X: float64(c.N), Y: -math.Expm1(logp)})
 	}
 	out.plot(tv)
-	out.note("p* is the probability that no network call reveals two positions; given that, the law of the path is first-hitting's. The bounds hold for every network that is not time-conditioned, and every text, and need no network call.",
+	out.note("p* is the probability that no network call reveals two positions; given that, the law of the path is First-Hitting's. The bounds hold for every network that is not time-conditioned, and every text, and need no network call.",
 		"Nothing is measured here, and the bounds do not concern the distance of either law from the data's.")
 	return out.finish(), nil
 }

@@ -119,7 +119,7 @@ func (r Report) planCard() report.Card {
 	}
 	best := slices.MinFunc(lines, func(a, b report.Line) int { return cmp.Compare(a.Right.Mean, b.Right.Mean) })
 	if best.Right.Mean > 1-1e-9 {
-		return report.Card{Result: "No setting here has a bound below 1: without a network nothing is known about their TV from first-hitting."}
+		return report.Card{Result: "No setting here has a bound below 1: without a network nothing is known about their TV from First-Hitting."}
 	}
 	return report.Card{Result: fmt.Sprintf("Whatever the network, TV(P_FHS, P_N) is at most %.4g with %s, the least bound of these settings.", best.Right.Mean+0, strings.TrimPrefix(best.Name, "collision_tv "))}
 }

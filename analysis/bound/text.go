@@ -66,13 +66,13 @@ func (t *Tally) Report() Report {
 	switch {
 	case b.Plans > 0:
 		if b.TimeConditioned {
-			d.note("The network is time-conditioned: first-hitting queries it at random times, over which no exact value integrates.")
+			d.note("The network is time-conditioned: First-Hitting queries it at random times, over which no exact value integrates.")
 		}
 		d.note("The same orders serve both sides, so that their difference is never below 0 and varies little; the NELBO itself is an estimate.",
 			"The gap is ε″ − KL(q0‖P_FHS), and this is a lower bound on it in expectation.")
 	default:
 		d.note("The mean gap is ε″ − KL(q0‖P_FHS), and determines neither of the two alone; a reference bounds each from below.",
-			"The excess of a grid sampler over first-hitting may have either sign on a text, so it has no verdict.")
+			"The excess of a grid sampler over First-Hitting may have either sign on a text, so it has no verdict.")
 	}
 	return d.finish()
 }

@@ -40,7 +40,7 @@ func (d *onWorld) losses() {
 	d.below("theorem4.pointwise", "−log P_FHS(x0) ≤ L_∞(x0) for every sequence; shown is the one with the smallest gap", "nats",
 		d.costs[least], nelbo.BySequence[least], exactTolerance, gaps...)
 	d.below("theorem4.pinsker", "TV(q0,P_FHS) ≤ √(ε″/2)", "TV", laws.TV(d.Q0, d.fhs), math.Sqrt(max(t4.Epsilon, 0)/2), exactTolerance)
-	d.equal("proposition3", "Proposition 3: TV(q0, first-hitting with the posterior for μ) = 0: first-hitting differs from the true chain in the token's law alone", "TV",
+	d.equal("proposition3", "Proposition 3: TV(q0, First-Hitting with the posterior for μ) = 0: First-Hitting differs from the true chain in the token's law alone", "TV",
 		laws.TV(d.Q0, d.withPosterior().FHSLaw()), 0, exactTolerance)
 	if t5, ok := d.Theorem5(); ok {
 		d.equal("theorem5", fmt.Sprintf("Theorem 5: KL(q0‖P_FHS) = ε″ on its construction, ρ = %.6g", t5.Rho), "nats", t4.KL, t4.Epsilon, theorem5Tolerance)
@@ -90,9 +90,9 @@ func (d *onWorld) ends() {
 func (d *onWorld) distances() {
 	tv := report.Plot{Name: "tv-fhs", Title: "Discretisation alone: TV(P_FHS, P_N)", X: "N", Y: "TV", LogX: true, LogY: true, Guide: -1, Caption: "Slope −1 is the paper's rate: twice the steps halve the distance."}
 	data := report.Plot{Name: "tv-q0", Title: "Distance from the data: TV(q0, P_N)", X: "N", Y: "TV", LogX: true, LogY: true,
-		Caption: "The curves level off at first-hitting's own distance, which is the denoiser's error."}
+		Caption: "The curves level off at First-Hitting's own distance, which is the denoiser's error."}
 	kl := report.Plot{Name: "kl-q0", Title: "KL(q0‖P_N)", X: "N", Y: "nats", LogX: true, LogY: true,
-		Caption: "Theorem 4 puts first-hitting below ε″. Grid samplers come to it from above or below."}
+		Caption: "Theorem 4 puts First-Hitting below ε″. Grid samplers come to it from above or below."}
 	apart := 0.0
 	for _, r := range d.runs {
 		line := d.exact("kl."+r.at(), "KL(q0‖P_FHS) beside KL(q0‖P_N), P_N as the sampler is set", "nats", laws.KLFrom(d.Q0, d.costs), laws.KLFrom(d.Q0, r.costs))
@@ -150,7 +150,7 @@ func (d *onWorld) eulerBounds(r worldRun) {
 func (d *onWorld) collision(r worldRun) {
 	logp, err := r.Sampler.Collision(d.D)
 	if err != nil || d.Timed() {
-		return // another order than first-hitting's, or time: no bound applies
+		return // another order than First-Hitting's, or time: no bound applies
 	}
 	name := "collision." + r.at()
 	if math.IsInf(logp, -1) {

@@ -204,7 +204,7 @@ func limit(x []float64, low, high, confidence float64) float64 {
 }
 
 // ErrNoPlan is the reason why samplers without a plan have no bound.
-var ErrNoPlan = errors.New("no plan to compare with first-hitting's: the order of reveals depends on the network's rows, blocks, corrections, guidance or constraints")
+var ErrNoPlan = errors.New("no plan to compare with First-Hitting's: the order of reveals depends on the network's rows, blocks, corrections, guidance or constraints")
 
 // Check returns an error if a sampler has no bound on d free positions.
 func Check(s *catalog.Sampler, d int) error {
@@ -213,7 +213,7 @@ func Check(s *catalog.Sampler, d int) error {
 	}
 	switch law := s.Law().(type) {
 	case samplers.ByList:
-		return fault.Errorf("certificate", "%s: its order is not uniform, so its law differs from first-hitting's even with one position per call", s.Settings().Sampler)
+		return fault.Errorf("certificate", "%s: its order is not uniform, so its law differs from First-Hitting's even with one position per call", s.Settings().Sampler)
 	case samplers.Planned:
 		_, err := law.Collision(d)
 		return err

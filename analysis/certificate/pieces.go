@@ -47,7 +47,7 @@ func cut(s *catalog.Sampler, d *draw.Numbers, free, order []int) ([]piece, error
 	for _, b := range p.Blocks {
 		to := at + len(b.Positions)
 		if to > len(order) || !slices.Equal(b.Positions, order[at:to]) {
-			return nil, fault.Errorf("certificate", "%s does not reveal in first-hitting's order", s)
+			return nil, fault.Errorf("certificate", "%s does not reveal in First-Hitting's order", s)
 		}
 		out = append(out, piece{from: at, to: to, theta: b.Theta})
 		at = to

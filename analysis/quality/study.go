@@ -76,7 +76,7 @@ func Measure(ctx context.Context, e *likelihood.Evaluator, t likelihood.Target, 
 	st := &Study{FullSupport: e.FullSupport(), Confidence: cfg.Confidence}
 	for _, s := range ss {
 		if !s.Settings().Draw.Same(e.Draw()) {
-			return nil, fault.Errorf("quality", "%s draws tokens differently from first-hitting here: give all samplers the same temperature, top-k and top-p", s.Settings().Sampler)
+			return nil, fault.Errorf("quality", "%s draws tokens differently from First-Hitting here: give all samplers the same temperature, top-k and top-p", s.Settings().Sampler)
 		}
 		st.Clean = append(st.Clean, math.Exp(float64(d)*math.Log1p(-s.Left())))
 		apart, err := s.Collision(max(d, 1))

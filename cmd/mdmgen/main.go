@@ -10,8 +10,8 @@
 //
 // Results go to standard output, everything else to standard error. The exit
 // status is 0 for success, 2 for a usage error, 3 for a failed validation, 4
-// for a missing model, tokenizer or library, 130 for an interrupt and 1 for any
-// other failure.
+// for a missing model, tokenizer or library, 130 for an interrupt, 141 for a
+// reader that went away and 1 for any other failure.
 package main
 
 import (

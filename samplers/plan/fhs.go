@@ -16,7 +16,7 @@ var FHS = Sampler{New: newFHS, Descriptor: samplers.Descriptor{
 	Name:    "fhs",
 	Common:  true,
 	Aliases: []string{"first-hitting"},
-	Summary: "first-hitting sampler: one position per call, no discretisation error",
+	Summary: "First-Hitting: one position per call, and no error but the network's",
 	Law: "With n masked positions at masked fraction L, the next reveal is at L·u^(1/n), u uniform on (0,1). Its position is uniform among the masked ones. Its token is drawn from the network's row on the canvas before the reveal, queried at the time of the reveal. " +
 		"Time is not discretised, so the only error is the network's. With many positions, the first reveal queries a time-conditioned network at −log α of up to 36, beyond its training range (up to 6.9 for the loglinear noise).",
 	Calls:  "d",

@@ -10,7 +10,7 @@ import (
 // ParallelFHS describes the sampler.
 var ParallelFHS = Sampler{New: newGroups, Descriptor: samplers.Descriptor{
 	Name:    "parallel-fhs",
-	Summary: "first-hitting order in groups, one call per group",
+	Summary: "First-Hitting order in groups, one call per group",
 	Law: "Order and times are as in fhs. The order is cut into groups. A group's call queries the network at the group's first hitting time, and its tokens are independent. " +
 		"The sizes equal, cos2 and cosine cut d positions into N groups; a list gives the sizes in order. With groups of one it is fhs.",
 	Calls:  samplers.Groups,

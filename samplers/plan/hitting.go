@@ -25,7 +25,7 @@ var MATU = Sampler{New: onGrid(schedule.RuleMATU), Descriptor: samplers.Descript
 	Name:    "matu",
 	Aliases: []string{"aatu"},
 	Summary: "mask-aware truncated uniformization: event rates follow the number of masks",
-	Law:     "As uniformization, with events at the rate m·r(s), which follows the number m of masked positions. The law is the same. Truncation of rates above the bound never acts, because the network's rows sum to 1. All free positions start masked; given text is allowed.",
+	Law:     "As uniformization, with events at the rate m·r(s), which follows the number m of masked positions. The distribution is the same. Truncation of rates above the bound never acts, because the network's rows sum to 1. All free positions start masked; given text is allowed.",
 	Calls:   "reveals, about d",
 	Cost:    "One call per reveal, as for uniformization." + aheadCost,
 	Source:  "Huang et al., arXiv 2509.21835.",
@@ -37,7 +37,7 @@ var DMPM = Sampler{New: onGrid(schedule.RuleDMPM), Descriptor: samplers.Descript
 	Name:    "dmpm",
 	Summary: "rates frozen during a step, tokens drawn one after another",
 	Law: "In the step from t to t−h in the noise's time, each masked position has a clock of constant rate r(t) and is revealed with probability 1−e^(−h·r(t)). Positions of a step are revealed one at a time, in uniform order. Each is drawn on the canvas with all before it, queried at t. " +
-		"Steps reveal too few positions, and query the network at times that are too early; dependence between tokens is exact. For a time-free network, the law is fhs's, given that the steps reveal every position.",
+		"Steps reveal too few positions, and query the network at times that are too early; dependence between tokens is exact. For a time-free network, the distribution is fhs's, given that the steps reveal every position.",
 	Calls:  "reveals, at most d",
 	Cost:   "One call per reveal: d(1−Π_k(1−p_k)) in expectation, where p_k is the reveal probability of step k. One more call if positions remain to fill." + aheadCost,
 	Source: "Conforti, Durmus, Pham and Raoul, arXiv 2512.00580; Pham et al., arXiv 2502.07939.",

@@ -14,7 +14,7 @@ import (
 // RandomSizes describes the sampler.
 var RandomSizes = Sampler{New: newRandomSizes, Descriptor: samplers.Descriptor{
 	Name:    "random-sizes",
-	Summary: "first-hitting order in groups of random sizes, with a bound for every distribution",
+	Summary: "First-Hitting order in groups of random sizes, with a bound for every distribution",
 	Law: "Positions in uniform order are cut into at most N groups, whose tokens are independent. " +
 		"Groups end at the counts of a geometric grid with a uniform shift θ: where ⌈exp((k+θ)h−1)⌉ positions are left with correlation=total, or ⌊exp((k+θ)h)⌋ are revealed with correlation=dual, k = 0, 1, …. h is the least value for which no θ makes more than N groups. " +
 		"If rows are the conditionals of one distribution, KL from it to the sampler is at most ρ·TC with ρ = 1−(1−e^(−h))/h for total, and at most ρ·DTC with ρ = (e^h−1)/h−1 for dual. TC and DTC are its total and its dual total correlation." + AtCount,

@@ -18,7 +18,7 @@ var Confidence = Decoder{read: newConfidence, Descriptor: samplers.Descriptor{
 	Summary: "most confident positions first, a fixed number per call, as in LLaDA, Dream and dLLM",
 	Law: "A token is drawn at every masked position. The positions with the greatest scores keep their tokens, the leftmost first among equals; the other draws are discarded. " +
 		"Scores: confidence, the network's own probability of the drawn token (LLaDA); maskgit-plus, the probability with which it was drawn, after temperature and truncation (Dream); margin, the difference between the two greatest probabilities of that distribution; entropy, its negative entropy; random; leftmost, the first masks. " +
-		"At temperature 0, scores are computed at temperature 1. Changes the law: a probable token is more likely to be kept, so early calls reveal the easy positions. " +
+		"At temperature 0, scores are computed at temperature 1. Changes the distribution: a probable token is more likely to be kept, so early calls reveal the easy positions. " +
 		"Positions per call: llada, ⌊n/N⌋, and one more in the first n mod N steps; dream, ⌊m(1−t'/t)⌋ of m masked positions, t from 1 to eps, and all in the last step; dllm, m(α(s)−α(t))/(1−α(t)), rounded half to even. " +
 		"With block-length, blocks are filled one after the other, and masks before a block are candidates too. The steps are divided by the number of blocks, rounded up.",
 	Calls:  "steps that reveal something, at most d",

@@ -15,7 +15,7 @@ var Factor = Decoder{read: newFactor, Descriptor: samplers.Descriptor{
 	Name:    "factor",
 	Summary: "threshold that rises with the number of positions that a call reveals",
 	Law: "As confidence, but the number of positions depends on their scores c in decreasing order. The first position is always revealed. The r-th is revealed if c ≥ 1 − F/(r+1), up to the first that fails. If only the last position of all fails, it is revealed too (Fast-dLLM), except with rule=dllm. " +
-		"Changes the law.",
+		"Changes the distribution.",
 	Calls:  "1 to d",
 	Cost:   "As many calls as the rows require, at most d." + aheadCost,
 	Source: "Wu et al., arXiv 2505.22618 (Fast-dLLM), get_transfer_index_dynamic; dLLM, dllm/pipelines/fastdllm.",

@@ -18,7 +18,7 @@ var KLASS = Decoder{read: newKLASS, Descriptor: samplers.Descriptor{
 	Summary: "all confident positions with stable rows, or a quota",
 	Law: "As confidence, but a call reveals all positions with a score above threshold and a stable row. A row is stable if its Kullback–Leibler divergence from the row of the previous call was below kl-threshold nats in each of the last `history` calls on the block. " +
 		"If there is no such position, the call reveals llada's quota of the step, the most confident positions first. Only masks inside the block are candidates, unless reach=before. Rows of the next block are watched too, so that their first divergence is known. Divergences are computed at temperature 1. " +
-		"Changes the law.",
+		"Changes the distribution.",
 	Calls:  "1 to d",
 	Cost:   "As many calls as the rows require, at most d. Calls return whole rows of two blocks.",
 	Source: "Kim et al., arXiv 2511.05664 (KLASS), stable_confident_decode.",

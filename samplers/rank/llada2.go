@@ -16,7 +16,7 @@ var LLaDA2 = Decoder{read: newLLaDA2, Descriptor: samplers.Descriptor{
 	Summary: "all confident positions, or a quota; can edit revealed tokens",
 	Law: "As confidence, but a call reveals all positions with a score above threshold if they are at least the quota of the step, and otherwise as many as the quota. The quota is llada's for the length of a block; steps counts the steps of each block. " +
 		"With editing-threshold, each call also replaces a token that was revealed in the current block if another has a probability above that threshold. A call then reveals at least at-least positions, instead of the quota. Calls go on until one changes nothing, at most post-steps of them without masks. " +
-		"Changes the law. Attention between blocks is not causal here.",
+		"Changes the distribution. Attention between blocks is not causal here.",
 	Calls:  "1 to d, or more with edits",
 	Cost:   "At most steps (default 32) calls per block; with edits, at most d plus post-steps per block." + aheadCost,
 	Source: "LLaDA2 and LLaDA2.1; dLLM, dllm/pipelines/llada2 and llada21.",

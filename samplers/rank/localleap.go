@@ -12,7 +12,7 @@ var LocalLeap = Decoder{read: newLocalLeap, Descriptor: samplers.Descriptor{
 	Kind:    samplers.ByRank,
 	Name:    "localleap",
 	Summary: "threshold with a lower threshold near confident positions",
-	Law:     "As threshold, but a position within radius of an anchor needs a score of only relaxed-threshold. An anchor is a masked position with a score of at least threshold in this call. Changes the law.",
+	Law:     "As threshold, but a position within radius of an anchor needs a score of only relaxed-threshold. An anchor is a masked position with a score of at least threshold in this call. Changes the distribution.",
 	Calls:   "1 to d",
 	Cost:    "As many calls as the rows require, at most d." + aheadCost,
 	Source:  "LocalLeap, generate.py.",

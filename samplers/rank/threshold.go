@@ -18,7 +18,7 @@ var Threshold = Decoder{read: newThreshold, Descriptor: samplers.Descriptor{
 	Aliases: []string{"fast-dllm"},
 	Summary: "all positions above a confidence threshold, and at least the most confident",
 	Law: "As confidence, but a call reveals the most confident position and every other with a score of at least threshold. With rule=dream, a call considers only the quota of its step, an even share of the positions, plus as many as were refused before; calls go on while any is refused. " +
-		"With rule=dllm, the quotas are dLLM's. Changes the law. Positions revealed in one call do not see each other; at a threshold near 1 that matters little.",
+		"With rule=dllm, the quotas are dLLM's. Changes the distribution. Positions revealed in one call do not see each other; at a threshold near 1 that matters little.",
 	Calls:  "1 to d",
 	Cost:   "As many calls as the rows require; without quotas, at most d." + aheadCost,
 	Source: "Wu et al., arXiv 2505.22618 (Fast-dLLM); cache=dual and prefix are its caches.",

@@ -19,7 +19,7 @@ var ReMDM = Sampler{New: newReMDM, Descriptor: samplers.Descriptor{
 		"One more call fills the remaining masks with the likeliest tokens. " +
 		"The option remask chooses σ. cap: σ = min(eta, (1−α(s))/α(t)). rescale: σ = eta·min(1, (1−α(s))/α(t)). conf: min(1, (1−α(s))/α(t)) is shared in proportion to e^(−p), where p is the probability with which a token was drawn; masks are revealed as with σ = 0. loop: steps reveal without remasking up to a fraction alpha-on at t-on, remask with σ = eta at constant α up to t-off, and then reveal the rest. forward-backward: σ = (α(s)−α(t))/α(t). " +
 		"Its last step would reveal with probability 2, and reveals with 1, so 1/N of the positions is left masked. dfm: with a = 10(t(1−t))^(1/4) + 1 and b = a−1, steps h = min(1/N, 1/(a/t + b/(1−t))), down to about t = 1/N, reveal with probability ah/t and mask with probability bh/(1−t). " +
-		"With cap, rescale and forward-backward, masked fractions are as in tweedie, but the law differs, because tokens may be corrected. Given positions are never masked.",
+		"With cap, rescale and forward-backward, masked fractions are as in tweedie, but the distribution differs, because tokens may be corrected. Given positions are never masked.",
 	Calls:  "steps that reveal something, at most N + 1",
 	Cost:   "One network call per step that reveals something, for the rows of the positions that it reveals. One more call if positions remain to fill. With N above d there may be more than d calls.",
 	Source: "Wang et al., arXiv 2503.00307 (ReMDM), with Campbell et al., arXiv 2205.14987 (forward-backward) and Gat et al., arXiv 2407.15595 (discrete flow matching) in its code.",

@@ -20,7 +20,7 @@ var P2 = Sampler{New: newP2, Descriptor: samplers.Descriptor{
 	Summary: "keeps the most confident tokens and masks the others, a fixed number per step",
 	Law: "N calls, each for all n free positions. A token is drawn at each masked position. Positions are scored by the log-probability of that token, or eta times that of the token already there. " +
 		"After call i, the ⌊n(1−i/N)⌋ positions with the lowest scores are masked, whether they were before or not; among equals, the leftmost are kept. Scores use the probabilities with which tokens are drawn; at temperature 0, they are computed at temperature 1. A larger eta masks more tokens again. " +
-		"Some networks give no distribution at revealed positions; there, nothing is masked again. Changes the law. P2's own program also adds the noise of its draws to the scores, which gives another law.",
+		"Some networks give no distribution at revealed positions; there, nothing is masked again. Changes the distribution. P2's own program also adds the noise of its draws to the scores, which gives another distribution.",
 	Calls:  "N",
 	Cost:   "N network calls for the rows of all free positions; final calls that can change nothing are omitted.",
 	Source: "Peng et al., arXiv 2502.03540 (P2), self-planning.",

@@ -19,7 +19,7 @@ var WINO = samplers.Descriptor{
 	Summary: "all fairly confident positions; masks again those that the other tokens do not support",
 	Law: "A call draws a token at each of m masked positions. It reveals the positions with a probability above threshold, and always the most confident one, but at most 20 and at most 0.7m (or 5 if 0.7m is less). " +
 		"If it reveals two or more, it masks earlier tokens again whose probability in the row of the canvas without them is below threshold-back: the least confident first, and fewer than the previous call revealed. Probabilities are the network's, at temperature 1. " +
-		"WINO's program verifies all tokens of a block beside the canvas, in rows whose other positions have seen the token; here each token has a canvas of its own. Changes the law.",
+		"WINO's program verifies all tokens of a block beside the canvas, in rows whose other positions have seen the token; here each token has a canvas of its own. Changes the distribution.",
 	Calls:  "1 to d",
 	Cost:   "At most d calls, each of one canvas plus one for each revealed position of the block.",
 	Source: "Hong et al., arXiv 2507.18578 (WINO), decoding_wino.",

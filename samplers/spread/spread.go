@@ -15,7 +15,7 @@ var Spread = samplers.Descriptor{
 	Common:  true,
 	Summary: "groups found by their predicted error, for a number of calls",
 	Law: "The free positions are cut into N groups with the least sum of pair interactions that is found, taken from an interaction profile of the network: the least of all for up to 12 positions, and else the best of several orders, improved by swaps and moves of positions. Tokens of a group are independent. " +
-		"Groups of a dense stretch are shifted cyclically and reflected at random; groups of scattered positions are the same for every sequence. Without a profile, interactions are assumed to fall with the square of the distance." + plan.AtCount,
+		"Groups of a dense stretch are shifted cyclically and reflected at random; groups of scattered positions are the same for every sample. Without a profile, interactions are assumed to fall with the square of the distance." + plan.AtCount,
 	Calls:  samplers.Groups,
 	Cost:   "One call per group: min(N, d).",
 	Source: "This program; docs/research/interactions.md.",

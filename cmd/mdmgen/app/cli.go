@@ -79,7 +79,7 @@ func newApp(s kit.Streams) *cli.App {
 		Name:  "mdmgen",
 		Usage: "generate text from masked diffusion language models, and measure what their samplers cost",
 		Description: "Results go to standard output, everything else to standard error. Exit status: 0 success, 1 failure,\n" +
-			"2 usage, 3 a validation failed, 4 a model, tokenizer or library is missing, 130 interrupted.\n" +
+			"2 usage, 3 a validation failed, 4 a model, tokenizer or library is missing, 130 interrupted, 141 closed pipe.\n" +
 			"`mdmgen COMMAND --help` explains a command; docs/glossary.md in the repository explains terms.\n\n" +
 			kit.Indent + "which sampler, for 16 network calls?     mdmgen generate --calls 16\n" +
 			kit.Indent + "what do 8 or 16 calls lose?              mdmgen schedule --calls 8,16\n" +

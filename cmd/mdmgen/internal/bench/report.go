@@ -139,7 +139,7 @@ func (r *benching) notes(report *bench.Report) {
 		}
 	}
 	if used := r.errorTexts(q.ErrorSamples); used != "" {
-		add("tv and kl are TV(P_FHS, P_N) and KL(P_FHS‖P_N) over all free positions, from exact log-probabilities at %s texts of first-hitting: the sampler's cost, not the distance from the data.", used)
+		add("tv and kl are TV(P_FHS, P_N) and KL(P_FHS‖P_N) over all free positions, from exact log-probabilities at %s texts of First-Hitting: the sampler's cost, not the distance from the data.", used)
 	}
 	if n := q.AuditTexts; n > 0 {
 		add("cache kl and tv are distances of the rows of %d texts, with cached keys and values, from full rows in the same groups; groups kl and tv are distances of groups from one position per call in the same order. If rows decide the positions, they bound nothing.", n)
@@ -148,7 +148,7 @@ func (r *benching) notes(report *bench.Report) {
 		add("kl from causal is KL(causal‖P_N) and kl to causal KL(P_N‖causal), from %d texts of each law, without another model; by paths −log P_N of a text is bounded by 16 paths in each block. All calls count, that of a block's first position too.", n)
 	}
 	if c := r.look.certificates; c != nil && c.Work(1) > 0 {
-		add("certificates estimate upper bounds on TV(P_FHS, P_N) and KL(P_FHS‖P_N) over all free positions, from %d runs of first-hitting. A limit holds with probability %v, however the runs are distributed.", q.CertificateRuns, r.settings.Confidence)
+		add("certificates estimate upper bounds on TV(P_FHS, P_N) and KL(P_FHS‖P_N) over all free positions, from %d runs of First-Hitting. A limit holds with probability %v, however the runs are distributed.", q.CertificateRuns, r.settings.Confidence)
 	}
 }
 

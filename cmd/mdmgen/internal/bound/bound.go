@@ -26,8 +26,8 @@ func Command(s kit.Streams) *cli.Command {
 		Usage:     "compare both sides of the paper's bounds",
 		ArgsUsage: "[FILE]",
 		Description: "FILE is a world (a .json file with q0 and μ) or a text, as for score. On a world all statements are exact, for\n" +
-			"the samplers that flags name or a default choice. On a text it prints for each window the exact −log P of the\n" +
-			"first-hitting sampler and the exact NELBO, whose mean gap is ε″ − KL(q0‖P_FHS), and the cost of other samplers.\n" +
+			"the samplers that flags name or a default choice. On a text it prints for each window the exact −log P of\n" +
+			"First-Hitting and the exact NELBO, whose mean gap is ε″ − KL(q0‖P_FHS), and the cost of other samplers.\n" +
 			"Windows of more than 16 positions, of a time-conditioned network, or with --plans get a lower bound on the gap\n" +
 			"from K plans. The exit status is 3 if a statement is violated. Values are in nats.",
 		Flags: o.flags().CLI(),

@@ -76,9 +76,9 @@ func (o *options) flags() kit.Set {
 		kit.Int(&o.draws, 1, most, kit.Flag{Name: "draws", Category: kit.CatEstimate, Default: strconv.Itoa(defaultWindows), Usage: "draw `N` samples of each law with --q0"}),
 		kit.Int(&o.plans, 2, most, kit.Flag{Name: "plans", Category: kit.CatEstimate, Default: strconv.Itoa(defaultPlans), Usage: "replace exact values by bounds from `K` plans per window"}),
 		kit.Confidence(&o.confidence, kit.CatEstimate, "compute intervals of probability `P`; verdicts have their own"),
-		kit.Text(&o.reference, kit.Flag{Name: "reference", Category: kit.CatEstimate, Usage: "bound KL(q0‖P_FHS) and ε″ of a text from below by `KIND:WHAT`: causal:MODEL, an ONNX model of the same tokens; masked:MODEL, another network's first-hitting law"}),
+		kit.Text(&o.reference, kit.Flag{Name: "reference", Category: kit.CatEstimate, Usage: "bound KL(q0‖P_FHS) and ε″ of a text from below by `KIND:WHAT`: causal:MODEL, an ONNX model of the same tokens; masked:MODEL, another network's First-Hitting"}),
 	}, cut.Only("length", "limit"), kit.Set{
-		kit.Text(&o.samplers, kit.Flag{Name: "sampler", Category: kit.CatSample, Default: strings.Join(compared(func(string) bool { return false }), ","), Words: catalog.Names(), Usage: "compare first-hitting with a `LIST` of samplers, each optionally with settings, such as 'euler grid=paper'"}),
+		kit.Text(&o.samplers, kit.Flag{Name: "sampler", Category: kit.CatSample, Default: strings.Join(compared(func(string) bool { return false }), ","), Words: catalog.Names(), Usage: "compare First-Hitting with a `LIST` of samplers, each optionally with settings, such as 'euler grid=paper'"}),
 		kit.Text(&o.steps, kit.Flag{Name: "steps", Category: kit.CatSample, Usage: "take a `LIST` of numbers of steps"}),
 	}, kit.Format(&o.format, "text", "json"), kit.Set{
 		kit.Bool(&o.wide, kit.Flag{Name: "wide", Category: kit.CatOutput, Usage: "print the sides of all lines, and what they state"}),

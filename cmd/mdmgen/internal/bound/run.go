@@ -96,7 +96,7 @@ func (r *bounding) sampled(m model.Model, e *likelihood.Evaluator, cfg bound.Con
 	}
 	switch {
 	case f.TimeConditioned:
-		return exit.Usagef("--q0: the network is time-conditioned: its first-hitting samples are drawn at random times, over which no exact value integrates: give a text instead")
+		return exit.Usagef("--q0: the network is time-conditioned: its First-Hitting samples are drawn at random times, over which no exact value integrates: give a text instead")
 	case n > subset.MaxFree:
 		return exit.Usagef("--length %d: exact values take 2^%d network rows per sample: at most 2^%d are allowed", n, n, subset.MaxFree)
 	case f.Shift:

@@ -58,8 +58,8 @@ func (o *options) flags() kit.Set {
 			Usage: "use `N` positions, or +N to fill (--max-new-tokens N)"}),
 		kit.Text(&o.prefix, kit.Flag{Name: "prefix", Category: kit.CatInput, Usage: "begin each sample, or answer to --chat, with `TEXT`; also --prompt, --answer-prefix", Synonyms: []kit.Synonym{{Name: "answer-prefix", Value: "%s"}}}),
 		kit.Text(&o.suffix, kit.Flag{Name: "suffix", Category: kit.CatInput, Usage: "end each sample, or answer, with `TEXT`"}),
-		kit.Text(&o.infill, kit.Flag{Name: "infill", Category: kit.CatInput, Usage: "fill `TEMPLATE`, a text with {{N}} for N masks and {{*}} for the rest"}),
-		kit.Name(&o.negative, "give the text", kit.Flag{Name: "negative", Category: kit.CatInput, Rare: true, Usage: "replace the prompt with `TEXT` on the second canvas of --guidance"}),
+		kit.Text(&o.infill, kit.Flag{Name: "infill", Category: kit.CatInput, Usage: "fill the gaps of `TEMPLATE`, {{N}} for N masks, {{*}} for the rest"}),
+		kit.Name(&o.negative, "give the text", kit.Flag{Name: "negative", Category: kit.CatInput, Rare: true, Usage: "replace the prompt with `TEXT` on the unconditional canvas"}),
 		kit.Texts(&o.badWords, kit.Flag{Name: "bad-words", Category: kit.CatSample, Usage: "never write `TEXT`, with or without a blank before it; may be repeated"}),
 		kit.Text(&o.chat, kit.Flag{Name: "chat", Category: kit.CatInput, Usage: "answer the message `TEXT`, by the model's chat template"}),
 		setup.KwargsFlag(&o.kwargs),
@@ -113,7 +113,7 @@ func (o *options) check(ctx context.Context, s kit.Streams, args []string) error
 	}
 	switch {
 	case o.negative != "" && !o.all.Given("guidance"):
-		return exit.Usagef("--set negative: applies to the second canvas of guidance: add --guidance W")
+		return exit.Usagef("--set negative: applies to the unconditional canvas of guidance: add --guidance W")
 	case o.negative != "" && o.all.Given("negative-tokens"):
 		return exit.Usagef("--set negative and --set negative-tokens both fill the second canvas; use one")
 	}

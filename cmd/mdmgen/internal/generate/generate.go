@@ -31,7 +31,7 @@ func Command(s kit.Streams) *cli.Command {
 		Description: "mdmgen generate \"Once upon a time\" --length 60 -n 3 --seed 7\n" +
 			"mdmgen generate --model kuleshov-group/mdlm-owt --sampler remdm --steps 64 --set eta=0.1 --json\n\n" +
 			"Without flags it samples one text by First-Hitting, one position per call; --calls N makes N calls.\n\n" +
-			"--prefix and --suffix leave masks between them. --infill is a text in which {{N}} is N masks, {{*}} as many as\n" +
+			"--prefix and --suffix leave a gap between them. --infill is a text with gaps: {{N}} is N masks, {{*}} as many as\n" +
 			"--length leaves, {{NAME:N}} a gap with a name, and {{\"text\"}} a text that contains braces. --input reads JSON\n" +
 			"lines: {\"prefix\":…,\"suffix\":…,\"length\":…}, {\"infill\":TEXT or [\"text\",3,\"text\"]}, {\"ids\":[5,null,17]} with null\n" +
 			"for masks, or {\"messages\":[{\"role\":\"user\",\"content\":TEXT}],\"length\":…}; \"n\", \"seed\", \"sampler\" and every sampler\n" +

@@ -35,7 +35,7 @@ func TestNoRoom(t *testing.T) {
 	g.sampler.Seed = new(uint64)
 	reftest.OK(t, g.take([]lined{{Request: requests.Request{IDs: make([]*int, 3)}}, {Request: requests.Request{IDs: make([]*int, 16)}}}))
 	out := reftest.Must(kit.NewResults(t.Context(), "", g.streams))(t)
-	want := "generate: not enough memory for a call of 8 sequences of 16 positions: lower --batch or --length, or choose a smaller --dtype"
+	want := "generate: not enough memory for a call of 8 canvases of 16 positions: lower --batch or --length, or choose a smaller --dtype"
 	if got := fmt.Sprint(g.run(out)); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}

@@ -94,7 +94,7 @@ func (g *generation) noRoom() error {
 		longest = max(longest, len(j.Tokens))
 	}
 	return fmt.Errorf("generate: not enough memory for a call of %s of %s: lower --batch or --length, or choose a smaller --dtype",
-		english.Plural(g.settings.Batch, "sequence", ""), english.Plural(longest, "position", ""))
+		english.Plural(g.settings.Batch, "canvas", "canvases"), english.Plural(longest, "position", ""))
 }
 
 // summary returns a line about the cost of the samples.

@@ -46,7 +46,7 @@ func (f *results) summary(r Record) string {
 	}
 	value := r.Settings.Value
 	if r.Settings.Bound && r.Settings.Plans == 0 {
-		value += " (an upper bound on −log P of first-hitting)"
+		value += " (an upper bound on −log P of First-Hitting)"
 	}
 	if !r.Settings.Bound && !r.Settings.Exact {
 		value += " (as the protocol truncates or rounds it, so not strictly a bound)"

@@ -23,7 +23,7 @@ func Command(s kit.Streams) *cli.Command {
 		Description: "FILE, or standard input, is a text that is cut into windows (--as corpus), one text per line (lines), or JSON\n" +
 			"lines {\"text\":…} or {\"ids\":[…]}, optionally with {\"context\":TEXT or IDS} that is not scored (jsonl,\n" +
 			"the default for names that end so). TEXT, with a blank, is scored itself. Values are in nats; a perplexity is a bound if its nats are.\n\n" +
-			"By default it estimates the NELBO, an upper bound on −log P of the first-hitting sampler; --estimator and\n" +
+			"By default it estimates the NELBO, an upper bound on −log P of First-Hitting; --estimator and\n" +
 			"--protocol choose other forms. --estimator plans bounds −log P of any sampler that has plans or paths, more\n" +
 			"tightly with more --plans. --exact computes it, for windows of up to 16 free positions, or any length if a\n" +
 			"decoder's choices follow from the canvas alone (`mdmgen samplers NAME`). A window's numbers depend on the model,\n" +

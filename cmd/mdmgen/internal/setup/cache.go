@@ -32,7 +32,7 @@ import (
 // CacheMemoryFlag returns --cache-memory, in bytes; 0 means half of the free memory.
 func CacheMemoryFlag(p *uint64) *kit.Flag {
 	return bytesFlag(p, kit.Flag{Name: "cache-memory", Category: kit.CatSample, Rare: true, Default: "half of the free memory",
-		Usage: "limit what --cache keeps to `BYTES`, such as 2GiB; other sequences wait"})
+		Usage: "limit what --cache keeps to `BYTES`, such as 2GiB; other samples wait"})
 }
 
 // KeepFlag returns --keep, in bytes.

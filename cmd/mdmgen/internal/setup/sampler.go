@@ -46,7 +46,7 @@ func (s *Sampler) Flags() kit.Set {
 	return append(kit.Set{
 		kit.Known(&s.Name, catalog.Names(), isSampler, kit.Flag{Name: "sampler", Category: kit.CatSample, Usage: "sample by `NAME`; mdmgen samplers --all lists them"}),
 		kit.Seed(&s.Seed, kit.Flag{Name: "seed", Category: kit.CatSample, Default: "random, printed", Usage: "seed the random streams with `SEED`"}),
-		kit.Int(&s.Batch, 1, 1<<20, kit.Flag{Name: "batch", Category: kit.CatSample, Default: "up to 8", Usage: "pass `N` sequences to each network call"}),
+		kit.Int(&s.Batch, 1, 1<<20, kit.Flag{Name: "batch", Category: kit.CatSample, Default: "up to 8", Usage: "pass `N` canvases to each network call"}),
 	}, s.optionFlags(func(o samplers.Option) bool { return !o.Calls && !o.Unplanned })...)
 }
 

@@ -54,8 +54,8 @@ func describe(s kit.Streams, args []string, format string, every bool) error {
 	}
 	text := whole(list[0])
 	if len(args) == 0 {
-		text = t.String() + "\n`mdmgen samplers NAME` describes one: distribution (law), cost, likelihood, flags, settings and source. With temperature,\n" +
-			"truncation, guidance, suppressed or banned tokens, or a minimum length, each law is that for another network; records say so.\n"
+		text = t.String() + "\n`mdmgen samplers NAME` describes one: distribution, cost, likelihood, flags, settings and source. With temperature,\n" +
+			"truncation, guidance, suppressed or banned tokens, or a minimum length, it is that of another network; records say so.\n"
 		if !every {
 			text += fmt.Sprintf("`mdmgen samplers --all` lists all %d.\n", len(list))
 		}
@@ -71,7 +71,7 @@ func whole(d catalog.Descriptor) string {
 		head += " (" + strings.Join(d.Aliases, ", ") + ")"
 	}
 	fmt.Fprintf(&b, "%s: %s\n", head, d.Summary)
-	for _, p := range [][2]string{{"Law", d.Law}, {"Cost", d.Cost}, {"Likelihood", d.Likelihood()}, {"Source", d.Source}} {
+	for _, p := range [][2]string{{"Distribution", d.Law}, {"Cost", d.Cost}, {"Likelihood", d.Likelihood()}, {"Source", d.Source}} {
 		fmt.Fprintf(&b, "\n%s\n%s", p[0], kit.Wrap(p[1], kit.Width, "  "))
 	}
 	b.WriteString("\nFlags\n")

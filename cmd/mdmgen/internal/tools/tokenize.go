@@ -29,7 +29,7 @@ type tokenizing struct {
 func (o *tokenizing) flags() kit.Set {
 	o.all = append(kit.Set{
 		o.tokenizer.Flag(),
-		o.model.Flag("or a model's folder or hub name, whose tokenizer is used"),
+		o.model.Flag("the tokenizer of a folder or OWNER/NAME"),
 		o.model.OfflineFlag(),
 		kit.Bool(&o.plain, kit.Flag{Name: "plain", Category: kit.CatEstimate, Usage: "treat added and special tokens in the text as plain text"}),
 		kit.Bool(&o.decode, kit.Flag{Name: "decode", Category: kit.CatEstimate, Usage: "decode ids to text"}),
