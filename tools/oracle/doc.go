@@ -13,5 +13,5 @@
 //
 // Runs and laws of published decoding loops are reproduced.
 //
-// Laws of other papers' samplers, and formulas that only those files use, are computed here.
+// Formulas that only those files use are computed here.
 package oracle

@@ -2,21 +2,12 @@ package oracle
 
 import (
 	"math"
-	"slices"
 	"testing"
 
 	"mdmgen/analysis/laws"
 	"mdmgen/internal/lawstest"
 	"mdmgen/samplers/schedule"
 )
-
-// profile returns c_j [D], the expected −log μ of a masked position with j visible ones: the terms
-// of the NELBO by number of masks, in reverse order.
-func profile(w *laws.World) []float64 {
-	out := w.NELBO().TermsByK
-	slices.Reverse(out)
-	return out
-}
 
 // lossAt returns the loss E −log μ of a masked position if every other position is masked with
 // probability masked, and the denoiser is queried at lambda.
@@ -62,13 +53,5 @@ func planNELBO(t testing.TB, w *laws.World, steps schedule.Steps) float64 {
 	return s.Value()
 }
 
-// sizesCost returns Σ_k L_k·c_{n_{k−1}}, n_k = L_1+…+L_k: the plan's NELBO of blocks of sizes L.
-func sizesCost(c []float64, sizes []int) float64 {
-	var s laws.Sum
-	at := 0
-	for _, n := range sizes {
-		s.Add(float64(n) * c[at])
-		at += n
-	}
-	return s.Value()
-}
+// last returns the masked fraction at which a grid ends.
+func last(g schedule.Grid) float64 { return g.Lambda[g.Steps()] }

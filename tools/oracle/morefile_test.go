@@ -1,90 +1,56 @@
 package oracle
 
 import (
-	"testing"
+	"fmt"
+	"slices"
 
 	"mdmgen/analysis/laws"
+	"mdmgen/analysis/verify"
 	"mdmgen/internal/lawstest"
-	"mdmgen/model/world"
-	"mdmgen/samplers/schedule"
+	"mdmgen/internal/reftest"
+	"mdmgen/samplers/catalog"
 )
 
-// moreFile recomputes a file of the layout mdm-laws-more/1: laws of further samplers on a world. The file
-// names its world, whose own file holds q0 and μ.
+// moreFile compares the program's laws with a file of the layout mdm-laws-more/1: laws of further samplers
+// on a world, whose own file holds q0 and μ. Final states are compared where no mask is left.
 func moreFile(m *matcher, f *file) {
-	var want object
-	want, m.notOffered = moreValues(m.t, f)
-	m.match("", f.doc, want)
-}
-
-// moreValues returns all values that follow from the world and the settings, and the number of those
-// that are [notOffered].
-func moreValues(t testing.TB, f *file) (want object, skipped int) {
-	r := more{t: t, doc: f.doc, in: inputs[moreInputs](t, f), found: make(differences)}
-	r.world, r.model, r.w = f.in.world(t, r.in.World)
-	r.fhs, r.c = r.w.FHSLaw(), profile(r.w)
-	want = object{
-		"d": r.w.D, "V": r.w.V, "T": given{}, "delta": given{}, "seed": exempt{},
-		"q0_entropy": laws.Entropy(r.w.Q0),
+	in := inputs[struct {
+		World string
+		Laws  []lawstest.More
+	}](m.t, f)
+	_, open, w := f.in.world(m.t, in.World)
+	var notOffered []string
+	for i, l := range in.Laws {
+		o, ok := l.Options()
+		if !ok || w.Timed() && slices.Contains(atRandomTimes, l.Sampler) {
+			notOffered = append(notOffered, l.Sampler)
+			continue
+		}
+		same := func(name string, got, want []float64) {
+			m.item(fmt.Sprintf("laws[%d].%s", i, name), verify.Relative, m.limit, func(c *verify.Comparison) {
+				for j := range want {
+					c.Add(got[j], want[j], func() string { return fmt.Sprintf("%s of %s, %d", name, o.Sampler, j) })
+				}
+			})
+		}
+		s := reftest.Must(catalog.New(o, open.Spec()))(m.t)
+		same("law_denoised", w.OnSequences(reftest.Must(w.SamplerLaw(s))(m.t)), l.LawDenoised)
+		if calls, finish, err := s.ExpectedCalls(w.D); s.Planned() && l.Calls != nil {
+			reftest.OK(m.t, err)
+			same("expected_calls", []float64{calls + finish}, []float64{*l.Calls})
+		}
+		if o.Finish = "leave"; l.Law != nil {
+			s := reftest.Must(catalog.New(o, open.Spec()))(m.t)
+			same("law", w.OnSequences(reftest.Must(w.SamplerLaw(s))(m.t)), w.OnSequences(l.Law))
+		}
 	}
-	entries := list{}
-	for i := range r.in.Laws {
-		entries = append(entries, r.law(&r.in.Laws[i]))
-	}
-	want["laws"], want["checks"] = entries, r.checks()
-	r.skip(f.doc, want)
-	return want, r.skipped
+	slices.Sort(notOffered)
+	m.t.Logf("%d laws were not compared, since the program has none of %v", len(notOffered), slices.Compact(notOffered))
 }
 
-// more holds what the values of such a file are computed from.
-type more struct {
-	t   testing.TB
-	doc map[string]any
-	in  moreInputs
-	w   *laws.World
-	// world is the world's own file, model the world as a model.
-	world *file
-	model *world.World
-	fhs   []float64
-	// c is the loss by the number of visible positions.
-	c []float64
-	// found holds the differences that the file's "checks" may have.
-	found differences
-	// skipped counts what is [notOffered].
-	skipped int
-}
-
-type moreInputs struct {
-	World    string
-	T, Delta float64
-	Laws     []moreLaw
-}
-
-// moreLaw is an entry of "laws".
-type moreLaw struct {
-	Sampler string
-	Law     any
-	Calls   *float64 `json:"expected_calls"`
-	// Candidates is the expected number of events.
-	Candidates *float64 `json:"expected_candidates"`
-	Settings   moreSettings
-}
-
-// moreSettings holds the settings of all samplers. Each sampler has some of them.
-type moreSettings struct {
-	Grid     string
-	Times    []*float64 `json:"forward_times"` // nil for +∞
-	Theta    float64
-	Lambda   []float64 `json:"masked_fractions"`
-	Schedule string
-	Sizes    []float64
-	Gamma    float64
-}
-
-// tweedie returns Tweedie's steps on decreasing masked fractions.
-func (r *more) tweedie(lambda []float64) schedule.Steps {
-	return lawstest.Steps(r.t, schedule.RuleTweedie, schedule.GridSpec{Kind: schedule.GridLambdaList, List: lambda})
-}
+// atRandomTimes are the samplers that query a time-conditioned network at random times, where the program
+// has no exact laws; package plan compares samples with those of the file.
+var atRandomTimes = []string{"fhs_parallel", "uniformization", "matu"}
 
 func total(p []float64) float64 {
 	var s laws.Sum

@@ -41,8 +41,6 @@ type matcher struct {
 	items []verify.Item
 	// faults lists what the file lacks, or has in addition to the recomputed values.
 	faults []string
-	// notOffered is the number of laws and checks in the file that are [notOffered].
-	notOffered int
 }
 
 // ok reports whether everything compared so far agrees.
