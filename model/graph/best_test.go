@@ -42,6 +42,9 @@ func (c call) best(t testing.TB, s *ort.Session, uniforms, temperatures []float6
 	return out
 }
 
+// largeVocabulary is a network with too many ids for tables of the first block.
+const largeVocabulary = `{"tokens":90000,"model":{"type":"ddit_wot","hidden_size":16,"length":65,"n_blocks":2,"n_heads":2}}`
+
 // The head that draws returns what Go computes from the same rows: for each family, from one row to
 // several chunks, one block of columns and many, at several temperatures, whatever columns are
 // excluded.

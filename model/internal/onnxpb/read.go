@@ -43,8 +43,8 @@ const maxNested = 100
 var elementTypes = [...]string{"undefined", "float32", "uint8", "int8", "uint16", "int16", "int32", "int64", "string", "bool",
 	"float16", "float64", "uint32", "uint64", "complex64", "complex128", "bfloat16"}
 
-// ElementType returns the name of a TensorProto.DataType, or the text for none that is known.
-func ElementType(number int64, unknown string) string {
+// elementType returns the name of a TensorProto.DataType, or the text for none that is known.
+func elementType(number int64, unknown string) string {
 	if number < 0 || number >= int64(len(elementTypes)) {
 		return unknown
 	}
@@ -150,7 +150,6 @@ func (r *Reader) Model(data []byte, graph func([]byte)) map[string]string {
 
 // A Visitor is called for the parts of a graph, as they come; it need not have all functions.
 type Visitor struct {
-	Node          func(Node)
 	Constant      func(Tensor)
 	Input, Output func(Value)
 }
@@ -159,8 +158,6 @@ type Visitor struct {
 func (r *Reader) Graph(data []byte, v Visitor) {
 	for n, part := range r.fields(data) {
 		switch {
-		case n == 1 && v.Node != nil:
-			v.Node(r.node(part.bytes))
 		case n == 5 && v.Constant != nil:
 			v.Constant(r.tensor(part.bytes))
 		case n == 11 && v.Input != nil:
@@ -171,12 +168,10 @@ func (r *Reader) Graph(data []byte, v Visitor) {
 	}
 }
 
-// A Node is a NodeProto, with its attributes that are whole numbers and the graphs that it runs.
+// A Node is a NodeProto: its name, its operator, and the names of its inputs.
 type Node struct {
-	Name, Operator, Domain string
-	Inputs, Outputs        []string
-	Numbers                map[string]int64
-	Bodies                 [][]byte
+	Name, Operator string
+	Inputs         []string
 }
 
 func (r *Reader) node(data []byte) (out Node) {
@@ -184,36 +179,13 @@ func (r *Reader) node(data []byte) (out Node) {
 		switch n {
 		case 1:
 			out.Inputs = append(out.Inputs, string(v.bytes))
-		case 2:
-			out.Outputs = append(out.Outputs, string(v.bytes))
 		case 3:
 			out.Name = string(v.bytes)
 		case 4:
 			out.Operator = string(v.bytes)
-		case 5:
-			r.attribute(v.bytes, &out)
-		case 7:
-			out.Domain = string(v.bytes)
 		}
 	}
 	return out
-}
-
-func (r *Reader) attribute(data []byte, to *Node) {
-	name := ""
-	for n, v := range r.fields(data) {
-		switch n {
-		case 1:
-			name = string(v.bytes)
-		case 3:
-			if to.Numbers == nil {
-				to.Numbers = map[string]int64{}
-			}
-			to.Numbers[name] = v.x
-		case 6, 11:
-			to.Bodies = append(to.Bodies, v.bytes)
-		}
-	}
 }
 
 // A Tensor is a TensorProto: its name and the type of its elements, "" if it is not known.
@@ -223,7 +195,7 @@ func (r *Reader) tensor(data []byte) (out Tensor) {
 	for n, v := range r.fields(data) {
 		switch n {
 		case 2:
-			out.Type = ElementType(v.x, "")
+			out.Type = elementType(v.x, "")
 		case 8:
 			out.Name = string(v.bytes)
 		}
@@ -263,7 +235,7 @@ func (r *Reader) tensorType(data []byte, to *Value) {
 	for n, v := range r.fields(data) {
 		switch n {
 		case 1:
-			to.Type = ElementType(v.x, to.Type)
+			to.Type = elementType(v.x, to.Type)
 		case 2:
 			to.Shape = []int64{}
 			for n, v := range r.fields(v.bytes) {
