@@ -25,18 +25,14 @@ func (d *stream) best(x *listed, h *heads, f facts.Facts) {
 	d.optional(x.list, results, func() []string {
 		column := func(name string) string { return b.op("Reshape", name, b.ints("shape_column", -1, 1)) }
 		uniforms, heats := column(h.uniforms), column(h.heats)
-		// A plain draw, with all temperatures 1 and no top tokens, needs no TopK and no Div. It is
-		// recognised by an empty list of temperatures, whose size is known without waiting for a
-		// device.
-		none := b.count("no_position", 0)
-		plain := b.op("Equal", b.op("Add", b.op("Size", h.heats), h.top), none)
-		return d.choose(plain, results, func() []string {
+		// A plain draw, with all temperatures 1 and no top tokens, needs no TopK and no Div.
+		return d.choose(h.plain, results, func() []string {
 			out := d.inChunks(x, results[:2], "", f, func(rows string, cut func(string) string) []string {
 				return d.draw(rows, cut(uniforms), "", nil)
 			})
 			return []string{out[0], out[1], b.op("Sub", out[1], out[1]), column(out[0]), column(out[1])}
 		}, func() []string {
-			return d.inChunks(x, results, h.width, f, func(rows string, cut func(string) string) []string {
+			return d.inChunks(x, results, h.wide, f, func(rows string, cut func(string) string) []string {
 				return d.draw(rows, cut(uniforms), cut(heats), h)
 			})
 		})

@@ -12,6 +12,7 @@ type heads struct {
 	targets              string
 	uniforms, heats, top string
 	width, spread        string // max(top, 1), and whether top is not 0
+	wide, plain          string // the shape [−1, width], and whether top is 0 and no temperature is given
 }
 
 // inputs adds the lists and the values derived from them.
@@ -29,10 +30,13 @@ func (d *stream) inputs() *heads {
 		top:      b.input("top", onnxpb.Int64, 1),
 	}
 	// As the size of a tensor, top is known to the CPU, like all sizes and the values that this
-	// graph derives from them, so that no chunk waits for a device.
-	none := b.count("no_position", 0)
-	h.top = b.op("Reshape", b.op("Size", b.op("Range", none, h.top, b.count("one_position", 1))), b.ints("shape_line", -1))
+	// graph derives from them, so that no chunk waits for a device. In a branch the runtime would
+	// compute them on the device, since they come from outside.
+	none, line := b.count("no_position", 0), b.ints("shape_line", -1)
+	h.top = b.op("Reshape", b.op("Size", b.op("Range", none, h.top, b.count("one_position", 1))), line)
 	h.width, h.spread = b.op("Max", h.top, b.ints("at_least_one", 1)), b.op("Greater", h.top, none)
+	h.wide = b.node("", "Concat", attrs{{"axis", 0}}, line, h.width)
+	h.plain = b.op("Equal", b.op("Add", b.op("Size", h.heats), h.top), none)
 	d.take = b.node("", "Concat", attrs{{"axis", 0}}, h.rows, h.given, h.best)
 	return h
 }

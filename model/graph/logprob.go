@@ -23,12 +23,12 @@ func (d *stream) given(x *listed, targets string, f facts.Facts) {
 	})
 }
 
-// inChunks computes the results of the rows that a head takes, each [n, 1] for n rows, or [n,
-// width] if the result has a second dimension. The chunks are equal; the last one begins early
+// inChunks computes the results of the rows that a head takes, each [n, 1] for n rows, or of the
+// shape wide, [−1, width], if the result has a second dimension. The chunks are equal; the last one begins early
 // enough to be as long as the others. chunk is called with the logits of some rows, −Inf in columns
 // that are not tokens, and a function that cuts those rows' lines out of a tensor with a line for
 // each row.
-func (d *stream) inChunks(x *listed, results []result, width string, f facts.Facts, chunk func(rows string, cut func(string) string) []string) []string {
+func (d *stream) inChunks(x *listed, results []result, wide string, f facts.Facts, chunk func(rows string, cut func(string) string) []string) []string {
 	b := d.b
 	total, line := b.op("Size", x.list), b.ints("shape_line", -1)
 	one := b.count("one_position", 1)
@@ -64,7 +64,7 @@ func (d *stream) inChunks(x *listed, results []result, width string, f facts.Fac
 	for i := range out {
 		shape := line
 		if len(results[i].dims) > 1 {
-			shape = b.node("", "Concat", attrs{{"axis", 0}}, line, width)
+			shape = wide
 		}
 		out[i] = b.op("Gather", b.op("Reshape", out[i], shape), index)
 	}
