@@ -140,16 +140,16 @@ func source(ctx context.Context, ref string, c *checkpoint.Checkpoint, opts Opti
 	if !opts.Dtype.Plain() {
 		f.Dtype = string(opts.Dtype)
 	}
-	half := opts.Dtype == graph.Float16 && strings.HasPrefix(opts.Runtime.Device, "cuda")
+	gpu := strings.HasPrefix(opts.Runtime.Device, "cuda")
 	if same = true; !(graph.CanRefer(c) && opts.Dtype.Plain()) && graph.Size(c) > maxInline {
 		if len(read.Unstated) > 0 {
 			read.MaskID, read.Shift, read.Unstated = f.MaskID, f.Shift, nil
 		}
 		same = sameTokens(read, f)
-		src.Path, err = cached(ctx, c, graph.Options{Facts: &read, Dtype: opts.Dtype, Half: half, Keeps: opts.Keeps, Watch: opts.Watch}, opts.Runtime)
+		src.Path, err = cached(ctx, c, graph.Options{Facts: &read, Dtype: opts.Dtype, GPU: gpu, Keeps: opts.Keeps, Watch: opts.Watch}, opts.Runtime)
 	} else {
 		var g graph.Model
-		g, err = graph.Build(ctx, c, graph.Options{Facts: &f, Dtype: opts.Dtype, Half: half, Keeps: opts.Keeps})
+		g, err = graph.Build(ctx, c, graph.Options{Facts: &f, Dtype: opts.Dtype, GPU: gpu, Keeps: opts.Keeps})
 		src.Bytes, src.ExternalDir = g.Bytes, g.ExternalDir
 	}
 	if err != nil {
@@ -197,8 +197,8 @@ func cached(ctx context.Context, c *checkpoint.Checkpoint, o graph.Options, rt o
 	if !o.Dtype.Plain() {
 		name += "-" + string(o.Dtype)
 	}
-	if o.Half {
-		name += "-half"
+	if o.GPU {
+		name += "-gpu"
 	}
 	dir := filepath.Join(root, name)
 	path := filepath.Join(dir, graph.ModelFile)

@@ -65,10 +65,11 @@ func TestBest(t *testing.T) {
 		{"bert", published(t, "bert"), nil, [][3]int{{2, 9, 4}}},
 		{"two blocks of columns", random(t, `{"tokens":300,"model":{"type":"ddit_wot","hidden_size":16,"length":65,"n_blocks":2,"n_heads":2}}`), []int{299}, [][3]int{{1, 9, 1}, {5, 20, 26}}},
 		{"90,000 tokens", random(t, largeVocabulary), []int{89_999}, [][3]int{{1, 9, 1}, {2, 9, 5}}},
+		{"of a GPU", random(t, largeVocabulary), nil, [][3]int{{2, 9, 5}}}, // in one chunk
 	} {
 		f := reftest.Must(v.c.Facts(t.Context()))(t)
 		f.Padding = v.padding
-		s := built(t, v.c, Options{Facts: &f})
+		s := built(t, v.c, Options{Facts: &f, GPU: v.name == "of a GPU"})
 		r := rand.New(rand.NewPCG(7, 8))
 		for n, shape := range v.shapes {
 			one := drawn(r, f, shape)

@@ -21,10 +21,10 @@ type Options struct {
 	inPlace int64
 	// Dtype is the type of the matrices. Types other than Float32 are copied.
 	Dtype Dtype
-	// Half makes layers and attention compute in float16 too if Dtype is [Float16], for devices
-	// built for it, which CPUs are not. The stream, norms, rotations, the conditioning on a time,
+	// GPU fits the graph to a GPU. Its heads take many rows at once, and layers and attention compute
+	// in float16 too if Dtype is [Float16]. The stream, norms, rotations, the conditioning on a time,
 	// the sums of products and of attention, logits and the heads' results stay float32 or wider.
-	Half bool
+	GPU bool
 	// Keeps makes [Build] build the graph that keeps keys and values from one call to the next.
 	// Calls that keep nothing cost about 2% more in it. [Write] writes both graphs.
 	Keeps bool
@@ -132,7 +132,7 @@ func network(c *checkpoint.Checkpoint, o Options, scaled bool) (*builder, facts.
 	b := newBuilder()
 	// A factor folded into a float16 weight would be rounded with it.
 	b.scaled, b.dtype = scaled && o.Dtype != Float16, o.Dtype
-	b.half = o.Half && o.Dtype == Float16
+	b.gpu, b.half = o.GPU, o.GPU && o.Dtype == Float16
 	if c.Config.Hidden >= large4 {
 		b.block4 = tableBlock4
 	}

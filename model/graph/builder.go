@@ -51,7 +51,7 @@ type builder struct {
 	// widened maps float16 matrices to their float32 form, and narrowed maps rows of float32 to
 	// float16, in which layers and attention compute if half is set.
 	widened, narrowed map[string]string
-	half              bool
+	half, gpu         bool
 }
 
 func newBuilder() *builder {

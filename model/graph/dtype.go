@@ -16,7 +16,7 @@ const (
 	Float32 Dtype = "fp32"
 	// Float16 stores all matrices in half the bytes. They are widened when the model is opened,
 	// since the runtime has no CPU kernels for float16 products, so memory and speed are those of
-	// Float32. [Options].Half is for devices that have such kernels.
+	// Float32. [Options].GPU is for devices that have such kernels.
 	Float16 Dtype = "fp16"
 	// Int8 multiplies 8-bit integers: weights have a scale for each output, and the stream a scale
 	// for each row, so that no row depends on the others in its call.

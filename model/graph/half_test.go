@@ -14,7 +14,7 @@ func TestHalf(t *testing.T) {
 	for _, g := range golden {
 		t.Run(g.name, func(t *testing.T) {
 			c := published(t, g.name)
-			half, stored := built(t, c, Options{Dtype: Float16, Half: true}), built(t, c, Options{Dtype: Float16})
+			half, stored := built(t, c, Options{Dtype: Float16, GPU: true}), built(t, c, Options{Dtype: Float16})
 			worst, most, apart := 0.0, 0.0, 0.0
 			for _, one := range goldenCases(t, g.name)[:2] {
 				one.positions = everywhere(one.rows, one.length)

@@ -10,9 +10,10 @@ import (
 var minusInf = float32(math.Inf(-1))
 
 // chunkCells is the number of logits that a head processes together, at least one row. The
-// intermediate results, several float64 numbers per logit, then stay in the processor's cache and
-// do not take memory for all rows of a call.
-const chunkCells = 1 << 17
+// intermediate results, several numbers per logit, then stay in the processor's cache and do not
+// take memory for all rows of a call. On a GPU they may take 1 GiB, since a chunk costs a wait and
+// the start of 40 kernels.
+const chunkCells, chunkCellsGPU = 1 << 17, 1 << 25
 
 // given adds the head that returns the numbers of a given token and of its row.
 func (d *stream) given(x *listed, targets string, f facts.Facts) {
@@ -33,7 +34,11 @@ func (d *stream) inChunks(x *listed, results []result, wide string, f facts.Fact
 	total, line := b.op("Size", x.list), b.ints("shape_line", -1)
 	one := b.count("one_position", 1)
 	parts := func(n, k string) string { return b.op("Div", b.op("Sub", b.op("Add", n, k), one), k) } // ⌈n/k⌉
-	chunks := parts(total, b.count("most_positions", max(1, chunkCells/d.c.Config.Columns)))
+	cells := chunkCells
+	if b.gpu {
+		cells = chunkCellsGPU
+	}
+	chunks := parts(total, b.count("most_positions", max(1, cells/d.c.Config.Columns)))
 	size := parts(total, chunks)
 	excluded := make([]float32, d.c.Config.Columns)
 	for _, i := range f.Excluded() {

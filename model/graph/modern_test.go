@@ -21,7 +21,7 @@ func TestReach(t *testing.T) {
 		reach         int
 	}{
 		{`"sliding_attention"`, "6", Options{}, 3},
-		{`"sliding_attention"`, "7", Options{Dtype: Float16, Half: true}, 3},
+		{`"sliding_attention"`, "7", Options{Dtype: Float16, GPU: true}, 3},
 		{`"sliding_attention","sliding_attention"`, "5", Options{}, 4},
 		{`"sliding_attention"`, "128", Options{}, 15},
 		{`"sliding_attention","full_attention"`, "1", Options{}, 15},
