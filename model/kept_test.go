@@ -242,13 +242,16 @@ func keptInNetwork(t *testing.T, name string, net heads, rows int) {
 	}
 	before := k[1].Clone().(*kept)
 	changed := some(call(1, 0, 1, 2), 0, 1, 2)
-	changed.Kept = []samplers.Kept{k[0].Clone(), before.Clone(), k[2].Clone()}
-	net.joint = 0 // each separately
-	apiece := ask(changed)
+	var apiece [][]float32
+	for _, net.joint = range []int64{0, 2 * net.KeptBytes(length)} { // each alone; two together
+		changed.Kept = []samplers.Kept{k[0].Clone(), before.Clone(), k[2].Clone()}
+		apiece = append(apiece, ask(changed))
+	}
 	net.joint = maxJoint
 	changed.Kept = []samplers.Kept{k[0].Clone(), k[1], k[2].Clone()}
 	together := ask(changed)
-	same("rows one after another", apiece, together)
+	same("rows one after another", apiece[0], together)
+	same("rows in two parts", apiece[1], together)
 	alone, after := some(call(1, 1), 1), before.Clone().(*kept)
 	alone.Kept = []samplers.Kept{after}
 	rowsOf := func(all []float32) []float32 { return all[2*f.Columns : 5*f.Columns] } // of the second canvas

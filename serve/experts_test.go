@@ -53,7 +53,7 @@ func TestExpertsInCompany(t *testing.T) {
 					want[line(seed)] = fmt.Sprint(reftest.Must(samplers.Fill(t.Context(), m, j.Tokens, j.Sampler, uint64(seed)))(t))
 				}
 			}
-			r := begin(t, dir, serve.Config{Model: m, Batch: 8})
+			r := begin(t, dir, serve.Config{Model: m, Batch: 8, Store: samplers.NewStore(1 << 20)})
 			var clients sync.WaitGroup
 			for body, ids := range want {
 				clients.Go(func() {

@@ -108,6 +108,7 @@ func newMetrics(s *Server) *metrics {
 		{"network_rows", "Canvases in calls of the network.", func(t samplers.Totals) float64 { return float64(t.Rows) }},
 		{"network_idle_rows", "Rows of the batch that calls left empty.", func(t samplers.Totals) float64 { return float64(max(t.NetworkCalls*s.Batch-t.Rows, 0)) }},
 		{"network_positions", "Positions that calls computed.", func(t samplers.Totals) float64 { return float64(t.Positions) }},
+		{"shared_positions", "Positions that other calls had computed.", func(t samplers.Totals) float64 { return float64(t.Cached) }},
 	} {
 		add.NewCounterFunc(prometheus.CounterOpts{Name: "mdmgen_" + c.name + "_total", Help: c.help}, func() float64 { return c.of(s.engine.Totals()) })
 	}

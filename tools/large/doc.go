@@ -5,6 +5,11 @@
 //	go test ./tools/large -v -timeout 0 -layers 32 -dtype int8
 //
 // With -shape nemotron, and -layers 26, it prints what calls of a few rows cost beside 512 kept ones.
+// With -run Store it measures what texts that begin alike share, in a network of the shape of BD3-LM's, in
+// a few minutes:
+//
+//	go test ./tools/large -v -timeout 0 -run Store
+//
 // It works in a temporary folder, which must have room for the checkpoint, 16 GB, and the converted
 // model:
 // 32 GB in fp32, 16 in fp16, 11 in int8. Linux only.
