@@ -96,8 +96,8 @@ func (b *Builder) fit(ctx context.Context, o *catalog.Options, canvas []int) err
 	switch {
 	case b.Fit != nil:
 		return b.Fit(ctx, o, canvas)
-	case o.CacheCost > 0:
-		return wrong("", fault.Errorf("samplers", "cache-cost: caches are not measured here: name one in cache"))
+	case o.Cache == "auto" && b.Network.Spec().BlockSize == 0:
+		return wrong("", fault.Errorf("samplers", "cache auto: caches are not measured here: name one, such as window:8/64"))
 	}
 	return nil
 }

@@ -286,6 +286,7 @@ func TestRefused(t *testing.T) {
 		{"/v1/completions", `{"prompt":"a","frequency_penalty":1}`, 400, "frequency"},
 		{"/v1/completions", `{"prompt":"a","sampler":"nosuch"}`, 400, "nosuch"},
 		{"/v1/completions", `{"prompt":"a","sampler":"fhs","steps":3}`, 400, "steps"},
+		{"/v1/generate", `{"length":6,"cache":"auto"}`, 400, "cache auto: caches are not measured here"},
 		{"/v1/completions", `{"prompt":"a","prompt":"b"}`, 400, "twice"},
 		{"/v1/completions", `{"prompt":"a"`, 400, "ends too early"},
 		{"/v1/completions", `[1,2]`, 400, "instead of an object"},
