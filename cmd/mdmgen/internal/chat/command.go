@@ -58,7 +58,7 @@ func (c *session) line(ctx context.Context, text string) (answers bool, says str
 	case "/set":
 		err = c.option(rest)
 	case "/show":
-		says, err = c.settings()
+		says = c.settings(ctx)
 	case "/regen", "/undo":
 		n := len(c.messages)
 		for n > system && c.messages[n-1].Role == "assistant" {
@@ -113,18 +113,29 @@ func (c *session) option(text string) error {
 	return nil
 }
 
-// settings describes the chat.
-func (c *session) settings() (string, error) {
+// settings describes the chat and its next answer.
+func (c *session) settings(ctx context.Context) string {
 	t := kit.NewTable(false)
 	t.Row("model", "%s", c.model.Ref)
 	t.Row("messages", "%d, %d of them left out", len(c.messages), c.left)
 	t.Row("seed", "%d", c.seed)
 	for _, name := range slices.Sorted(maps.Keys(c.set)) {
-		t.Row(name, "%s", c.set[name])
+		t.Row(name, "%s", strings.Trim(string(c.set[name]), `"`))
 	}
-	line, err := kit.JSONLine(cmp.Or(c.job.Sampler, c.builder.Sampler()).Settings())
-	t.Row("sampler", "%s", line)
-	return strings.TrimSuffix(t.String(), "\n"), err
+	r, _ := c.request() // The answer reports errors.
+	if !c.story && c.turns() == 0 {
+		r.Messages = append(r.Messages, chat.Message{Role: "user", Content: "Hello"})
+	}
+	j, _ := c.builder.Job(ctx, r)
+	set := cmp.Or(j.Sampler, c.builder.Sampler()).Settings()
+	how := set.Sampler
+	for _, p := range set.List() {
+		if value := p.Get(); value != "" {
+			how += " " + p.Name + "=" + value
+		}
+	}
+	t.Row("answers by", "%s", how)
+	return strings.TrimSuffix(t.String(), "\n")
 }
 
 // text returns the text of a story.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 
 	"charm.land/bubbles/v2/textinput"
@@ -36,12 +37,28 @@ type screen struct {
 // do is a message: what the chat does about a frame, an answer, a notice or the end of the process.
 type do func() tea.Cmd
 
+// keyboard is the terminal's. It calls gone when there is no terminal any more, which Bubble Tea takes for
+// silence.
+type keyboard struct {
+	*os.File
+	gone func()
+}
+
+func (k keyboard) Read(p []byte) (int, error) {
+	n, err := k.File.Read(p)
+	if err != nil {
+		k.gone()
+	}
+	return n, err
+}
+
 // show runs the chat on the terminal.
 func (c *session) show(ctx context.Context) error {
 	m := &screen{session: c, ctx: ctx, input: textinput.New(), columns: 80, rows: 24}
 	m.input.Prompt = "> "
 	m.input.SetVirtualCursor(false)
-	m.program = tea.NewProgram(m, tea.WithOutput(c.streams.Out.W), tea.WithoutSignalHandler())
+	keys := keyboard{os.Stdin, func() { m.program.Send(do(m.leave)) }}
+	m.program = tea.NewProgram(m, tea.WithInput(keys), tea.WithOutput(c.streams.Out.W), tea.WithoutSignalHandler())
 	defer context.AfterFunc(ctx, func() { m.program.Send(do(m.leave)) })()
 	fmt.Fprintln(c.streams.Out, c.greeting())
 	_, err := m.program.Run()
@@ -112,7 +129,9 @@ func (m *screen) recall(by int) tea.Cmd {
 }
 
 func (m *screen) leave() tea.Cmd {
-	m.leaving = true
+	if m.leaving = true; m.stop != nil {
+		m.stop()
+	}
 	return tea.Quit
 }
 

@@ -162,6 +162,9 @@ func (c *session) answer(ctx context.Context, tell func(string), frames func(fra
 		if text, err = c.words.Decode(c.settled(&canvas)); err == nil {
 			text, err = strings.TrimRight(text, string(utf8.RuneError)), ctx.Err() // without a part of a character
 		}
+		if slices.Contains(c.job.Blanks, c.first()) {
+			text = strings.TrimPrefix(text, " ") // The message has it.
+		}
 	case err != nil:
 		return "", fault.WithoutName(err)
 	}
