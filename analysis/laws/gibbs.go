@@ -39,7 +39,6 @@ func (w *World) correctedLaw(inner *catalog.Sampler, positions, calls int) ([]fl
 // independently of each other. It is NaN where the world has no row.
 func (w *World) Gibbs(positions int) [][]float64 {
 	out := make([][]float64, w.States)
-	jump := make([]float64, w.D*w.V)
 	for x := range out {
 		out[x] = make([]float64, w.States)
 		var seen []int
@@ -56,20 +55,20 @@ func (w *World) Gibbs(positions int) [][]float64 {
 			for _, i := range set {
 				y = w.Hide(y, seen[i])
 			}
-			clear(jump)
-			for _, i := range set {
-				drawn := jump[seen[i]*w.V:][:w.V]
-				copy(drawn, w.Row(rows, y, seen[i]))
-				if sum := floats.Sum(drawn); sum > 0 {
-					floats.Scale(1/sum, drawn)
+			var draw func(set []int, to int, q float64)
+			draw = func(set []int, to int, q float64) {
+				if len(set) == 0 {
+					out[x][to] += q
+					return
+				}
+				l := seen[set[0]]
+				row := w.Row(rows, y, l)
+				sum := floats.Sum(row) // 0 where there is no row
+				for a, p := range row {
+					draw(set[1:], w.Reveal(to, l, a), q*p/sum)
 				}
 			}
-			w.Visit(jump, y, 1/float64(len(sets)), func(to int, q float64) {
-				if w.masks[to] > w.masks[x] {
-					q = math.NaN()
-				}
-				out[x][to] += q
-			})
+			draw(set, y, 1/float64(len(sets)))
 		}
 	}
 	return out
