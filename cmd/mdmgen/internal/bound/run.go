@@ -2,6 +2,7 @@ package bound
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 
@@ -193,7 +194,7 @@ type stored struct {
 }
 
 // Merge prints the report of parts as a single process would have printed it.
-func Merge(p *chunks.Parts, format string, out *kit.Output) error {
+func Merge(_ context.Context, p *chunks.Parts, format string, out *kit.Output) error {
 	var h chunks.Run[settings, stored]
 	if err := cmp.Or(p.OneMachine(), p.Header(&h)); err != nil {
 		return err

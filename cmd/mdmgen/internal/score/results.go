@@ -2,6 +2,7 @@ package score
 
 import (
 	"cmp"
+	"context"
 	"iter"
 	"math"
 	"time"
@@ -82,7 +83,7 @@ func (s *seen) add(w *scoredWindow) {
 }
 
 // Merge prints the results of parts as a single process would have printed them.
-func Merge(p *chunks.Parts, format string, out *kit.Output) error {
+func Merge(_ context.Context, p *chunks.Parts, format string, out *kit.Output) error {
 	var h chunks.Run[settings, printing]
 	if err := p.Header(&h); err != nil {
 		return err

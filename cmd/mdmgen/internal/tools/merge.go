@@ -23,15 +23,9 @@ var mergers = map[string]struct {
 	command string
 	print   merger
 }{
-	bound.Schema: {"bound", func(_ context.Context, p *chunks.Parts, format string, out *kit.Output) error {
-		return bound.Merge(p, format, out)
-	}},
-	generate.ChunkSchema: {"generate", func(ctx context.Context, p *chunks.Parts, format string, out *kit.Output) error {
-		return generate.Merge(ctx, p, format, out)
-	}},
-	score.Schema: {"score", func(_ context.Context, p *chunks.Parts, format string, out *kit.Output) error {
-		return score.Merge(p, format, out)
-	}},
+	bound.Schema:         {"bound", bound.Merge},
+	generate.ChunkSchema: {"generate", generate.Merge},
+	score.Schema:         {"score", score.Merge},
 }
 
 // merging holds the flags of merge.
