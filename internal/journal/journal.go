@@ -200,7 +200,7 @@ func (j *Journal) Reread(at int64, take func(record json.RawMessage) bool) error
 		if err != nil {
 			return j.failed(err)
 		}
-		record, _, ok := cut(line[:len(line)-1])
+		record, ok := cut(line[:len(line)-1])
 		if !ok {
 			return j.refuse(0, "was changed while it was read")
 		}
