@@ -72,7 +72,7 @@ func TestChangedValue(t *testing.T) {
 		_, w := openWorld(t, f)
 		namesChanged(t, name, f.doc, worldValues(t, w, f), 1000, func(l leaf) bool {
 			first, _, _ := strings.Cut(strings.ReplaceAll(l.path, "[", "."), ".")
-			return slices.Contains([]string{"checks", "d", "V", "q0", "mu0", "mu1", "mu_weight"}, first) || slices.Contains(free, l.field())
+			return slices.Contains([]string{"checks", "d", "V", "q0", "mu0", "mu1", "mu_weight", "importance_weighted"}, first) || slices.Contains(free, l.field())
 		})
 	}
 }
