@@ -90,16 +90,15 @@ func (w *World) bySequence(cost []float64, sequence int) float64 {
 func (w *World) orderCost(cost []float64, sequence int) float64 {
 	x := w.clean[sequence]
 	var s Sum
-	n := 0
-	Orders(w.D, func(order []int) {
-		n++
+	n, order := combin.NumPermutations(w.D, w.D), make([]int, w.D)
+	for i := range n {
 		state := w.AllMask()
-		for _, l := range order {
+		for _, l := range combin.IndexToPermutation(order, i, w.D, w.D) {
 			a := w.Token(x, l)
 			s.Add(cost[(state*w.D+l)*w.V+a])
 			state = w.Reveal(state, l, a)
 		}
-	})
+	}
 	return s.Value() / float64(n)
 }
 
@@ -150,13 +149,4 @@ func (w *World) lossOf(alpha, lambda float64) float64 {
 		})
 	}
 	return s.Value()
-}
-
-// Orders calls do with the permutations of 0..n−1 in lexicographic order. do must not keep its
-// argument.
-func Orders(n int, do func(order []int)) {
-	order := make([]int, n)
-	for i := range combin.NumPermutations(n, n) {
-		do(combin.IndexToPermutation(order, i, n, n))
-	}
 }
