@@ -23,7 +23,11 @@ func TestSharing(t *testing.T) {
 	} {
 		m := reftest.Must(open(t, reftest.Checkpoint(t, name), model.Options{Override: facts}))(t)
 		r := rand.New(rand.NewPCG(1, 1))
-		for _, o := range []catalog.Options{{}, {Sampler: "threshold"}, {Sampler: "parallel-fhs", Steps: 2}, {Sampler: "ar"}, {Lookahead: 2}} {
+		options := []catalog.Options{{}, {Sampler: "threshold"}, {Sampler: "parallel-fhs", Steps: 2}, {Sampler: "ar"}, {Lookahead: 2}}
+		if m.Spec().Causal {
+			options = append(options, catalog.Options{Sampler: "speculate"}, catalog.Options{Sampler: "speculate", CausalOptions: catalog.CausalOptions{Window: 3}})
+		}
+		for _, o := range options {
 			var seqs []samplers.Sequence
 			for i := range 25 {
 				canvas := []int{5}
