@@ -110,11 +110,8 @@ type engine struct {
 	keeper Keeper // nil if the network keeps nothing
 	spec   Spec
 	// keep bounds the memory for keys and values; 0 is no bound.
-	keep int64
-	// store is nil if no rows are shared. Rows are finished unit at a time, and length is that of its nodes.
-	store        *Store
-	unit, length int
-
+	keep  int64
+	store *Store // nil if no rows are shared
 	batch int
 	// canvases is the factor by which the next call may have more rows than batch, within
 	// lookaheadPositions.

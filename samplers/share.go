@@ -25,10 +25,10 @@ func (e *engine) attach(s *Store) {
 	if s == nil || e.keeper == nil || e.spec.TimeConditioned || e.spec.Grid() == 0 && !e.spec.Causal {
 		return
 	}
-	if e.unit, e.length = e.spec.Grid(), e.spec.Grid(); e.spec.Causal {
-		e.unit, e.length = 1, causalNode
+	if s.unit, s.length = e.spec.Grid(), e.spec.Grid(); e.spec.Causal {
+		s.unit, s.length = 1, causalNode
 	}
-	e.store, s.each = s, e.keeper.KeptBytes(e.length)+nodeBytes
+	e.store, s.each = s, e.keeper.KeptBytes(s.length)+nodeBytes
 }
 
 // first returns the row of a task's ask that computes rows of its first set, nil if there is none or
@@ -50,13 +50,13 @@ func (e *engine) share(p place) (wait bool) {
 	ids := r.IDs(&t.canvas)
 	t.cut(e, ids, r)
 	most := e.before(t, r)
-	for t.solid == t.depth*e.length && t.solid < most {
-		n := e.store.find(t.last, t.job.Apart, ids[t.solid:t.solid+e.length])
+	for t.solid == t.depth*e.store.length && t.solid < most {
+		n := e.store.find(t.last, t.job.Apart, ids[t.solid:t.solid+e.store.length])
 		if n == nil {
 			break
 		}
 		t.move(n, t.depth+1)
-		t.solid, t.found = t.solid+e.length, t.found+e.length
+		t.solid, t.found = t.solid+e.store.length, t.found+e.store.length
 	}
 	from := min(t.solid, most)
 	if r.Compute == nil && from > 0 {
@@ -82,7 +82,7 @@ func (e *engine) before(t *task, r *AskRow) int {
 	if i := slices.Index(r.IDs(&t.canvas)[:n], int64(e.spec.Mask)); i >= 0 {
 		n = i
 	}
-	return n - n%e.length
+	return n - n%e.store.length
 }
 
 // waits reports whether a task should wait once, since a place of the call computes at least a quarter of
@@ -99,7 +99,7 @@ func (e *engine) waits(t *task, r *AskRow, most int) bool {
 		n := t.solid
 		for end := min(most, e.before(q.task, other)); n < end && t.ids[n] == q.ids[n]; n++ {
 		}
-		n -= n % e.length
+		n -= n % e.store.length
 		if 4*(n-t.solid) >= t.computed(r) && e.keeper.KeptBytes(n) < e.store.most {
 			t.waited = t.solid + 1
 			return true
@@ -118,11 +118,11 @@ func (t *task) cut(e *engine, ids []int64, r *AskRow) {
 	}
 	for l := range t.solid {
 		if ids[l] != t.ids[l] {
-			t.solid = l - l%e.unit
+			t.solid = l - l%e.store.unit
 			break
 		}
 	}
-	for t.depth*e.length > t.solid {
+	for t.depth*e.store.length > t.solid {
 		t.move(t.last.above, t.depth-1)
 	}
 	t.copied = min(t.copied, t.depth)
@@ -148,7 +148,7 @@ func (t *task) forget() {
 // fill copies rows of the store to a task's first set, before a call.
 func (e *engine) fill(t *task, to Kept) {
 	for n, i := t.last, t.depth-1; i >= t.copied; i-- {
-		to.Paste(i*e.length, n.rows)
+		to.Paste(i*e.store.length, n.rows)
 		n = n.above
 	}
 	t.copied = t.depth
@@ -167,8 +167,8 @@ func (e *engine) save(t *task) {
 	for i, _ := slices.BinarySearch(r.Compute, n); n < most && int(t.ids[n]) != e.spec.Mask && (r.Compute == nil || i < len(r.Compute) && r.Compute[i] == n); i++ {
 		n++
 	}
-	t.solid = max(t.solid, n-n%e.unit)
-	for from, to := t.depth*e.length, (t.depth+1)*e.length; to <= t.solid; from, to = to, to+e.length {
+	t.solid = max(t.solid, n-n%e.store.unit)
+	for from, to := t.depth*e.store.length, (t.depth+1)*e.store.length; to <= t.solid; from, to = to, to+e.store.length {
 		n := e.store.add(t.last, t.job.Apart, t.ids[from:to], func() Kept { return t.kept[0].Cut(from, to) })
 		if n == nil {
 			return

@@ -16,7 +16,9 @@ import (
 type Store struct {
 	// most bounds the bytes of all nodes, and each is that of a node.
 	most, each int64
-	root       node
+	// length is the number of positions of a node. Rows are finished unit at a time.
+	length, unit int
+	root         node
 	// order holds the nodes, the last used first, and each before those below it.
 	order list.List
 }
