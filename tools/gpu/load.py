@@ -4,11 +4,12 @@
 
 BODY is a line of /v1/generate; every request has a seed of its own.
 """
-import http.client, json, subprocess, sys, threading, time
+import http.client, json, subprocess, sys, tempfile, threading, time
 
 address, headers = "127.0.0.1:8177", {"Content-Type": "application/json"}
 clients, seconds, body = int(sys.argv[1]), float(sys.argv[2]), json.loads(sys.argv[3])
-server = subprocess.Popen(sys.argv[4:] + ["--listen", address])
+log = tempfile.TemporaryFile("w+")  # a line for each request
+server = subprocess.Popen(sys.argv[4:] + ["--listen", address], stderr=log)
 
 
 def ask(connection, method, route, data=None):
@@ -52,3 +53,5 @@ try:
 finally:
     server.terminate()
     server.wait()
+    log.seek(0)
+    print(*log.readlines()[-3:], sep="", file=sys.stderr)

@@ -13,7 +13,7 @@ rm -rf "$out"
 mkdir -p "$out"
 go build -trimpath -ldflags='-s -w -buildid=' -o "$work/mdmgen" ./cmd/mdmgen
 MDMGEN_CACHE=$work/cache "$work/mdmgen" runtime install --cuda
-tar -C "$work" -cf - mdmgen cache | xz -3 >"$work/all"
+tar -C "$work" -cf - mdmgen cache | xz -3 -T0 >"$work/all"
 split -n "${2:-6}" "$work/all" "$out/piece."
 (cd "$work" && sha256sum all) >"$out/sum"
 ls -l "$out"

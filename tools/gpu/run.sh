@@ -112,16 +112,16 @@ stage 90 'c: First-Hitting, look-ahead, a cache, 16 calls'
 texts="bench --model $big $gpu --dtype fp16 -r 1 --seed 1 --format csv"
 step fhs "$m" $texts --batch 1 -n 1 --case fhs --case 'fhs lookahead=4' --case 'fhs lookahead=16' --case 'fhs cache=window:64/32' --case 'spread steps=16'
 
-stage 60 'd: kept keys and values over the bus'
+stage 40 'd: kept keys and values over the bus'
 step bus python3 $compare bus "$big" $gpu
 step kept "$m" $texts --batch 8 -n 8 --case 'parallel-fhs steps=64' --case 'parallel-fhs steps=64 cache=window:64/32'
 
-stage 120 'e: LLaDA of 8 B parameters, 512 positions'
+stage 100 'e: LLaDA of 8 B parameters, 512 positions'
 wait $made
 step llada "$m" bench --model "$large" $gpu --dtype fp16 $calls --batch 1,8 -n 8
 
 stage 50 'f: a server with 64 clients for 30 s'
-step serve python3 tools/gpu/load.py 64 "${SERVE:-30}" '{"length": 64, "sampler": "parallel-fhs", "steps": 16}' "$m" serve "$big" $gpu --dtype fp16 --batch 64 -q
+step serve python3 tools/gpu/load.py 64 "${SERVE:-30}" '{"length": 64, "sampler": "parallel-fhs", "steps": 16}' "$m" serve "$big" $gpu --dtype fp16 --batch 64
 
 failed=$(grep -c '^== .*: \(CUT\|FAILED\)' "$results")
 printf '%4d s  %d steps failed or were cut\n' "$(since)" "$failed"

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -35,7 +36,13 @@ func TestGPUScript(t *testing.T) {
 	said, _ := cmd.CombinedOutput()
 	results := readAll(t, filepath.Join(dir, "out", "results.txt"))
 	var noted []string
+	stages := 0 // seconds, of those that follow each other
 	for line := range strings.Lines(string(said)) {
+		var limit int
+		if _, rest, ok := strings.Cut(line, "("); ok && !strings.Contains(line, "beside the first") {
+			_, _ = fmt.Sscanf(rest, "%d s at most)", &limit)
+			stages += limit
+		}
 		if _, step, ok := strings.Cut(line, " s  "); ok && strings.Contains(line, ": ") && !strings.Contains(line, "at most)") {
 			if line = strings.TrimSpace(line); !strings.Contains(results, line) {
 				t.Errorf("the results lack %q", line)
@@ -48,6 +55,9 @@ func TestGPUScript(t *testing.T) {
 	want := []string{"doctor: FAILED with 3: broken", "doctor-2: FAILED with 3: broken", "against-tf32: CUT"}
 	if cmd.ProcessState.ExitCode() != 1 || !slices.Equal(noted, want) {
 		t.Errorf("%v, noted %q:\n%s", cmd.ProcessState, noted, said)
+	}
+	if stages == 0 || stages > 540*8/100 {
+		t.Errorf("the stages take up to %d s at 8%%, more than nine minutes", stages)
 	}
 	n := 0
 	for line := range strings.Lines(readAll(t, log)) {
