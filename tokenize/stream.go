@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -29,31 +28,13 @@ const (
 // is one that is not valid UTF-8; the error names the byte, counted from 0. The stream ends after
 // an error.
 func (t *Tokenizer) Stream(r io.Reader) iter.Seq2[[]int, error] {
-	return t.StreamFrom(r, Place{}, nil)
+	return t.plain.stream(r, firstPiece, fullPiece)
 }
 
-// Place is a point from which a stream can be resumed: the ids after it depend on nothing before it
-// except Text. The zero value is the beginning.
-type Place struct {
-	// At is the number of bytes of the text before it.
-	At int64 `json:"at"`
-	// Text, normalized, precedes the text read from there on.
-	Text string `json:"text,omitempty"`
-}
-
-// maxPending is the maximum length of a place's text, in bytes.
-const maxPending = 1 << 10
-
-// StreamFrom is Stream for the rest of a text from a place on, which r reads. mark, if not nil, is
-// called with places between pieces: the ids yielded so far are those before the place.
-func (t *Tokenizer) StreamFrom(r io.Reader, from Place, mark func(Place)) iter.Seq2[[]int, error] {
-	return t.plain.stream(r, firstPiece, fullPiece, from, mark)
-}
-
-// stream is StreamFrom with pieces that grow from first to full bytes.
-func (p pipeline) stream(r io.Reader, first, full int, from Place, mark func(Place)) iter.Seq2[[]int, error] {
+// stream yields pieces that grow from first to full bytes.
+func (p pipeline) stream(r io.Reader, first, full int) iter.Seq2[[]int, error] {
 	return func(yield func([]int, error) bool) {
-		s := streamed{pre: p.pre, text: from.Text, read: int(from.At), begun: from != Place{}}
+		s := streamed{pre: p.pre}
 		for size := first; !s.ended; size = min(2*size, full) {
 			ids := []int{}
 			var fault error
@@ -68,9 +49,6 @@ func (p pipeline) stream(r io.Reader, first, full int, from Place, mark func(Pla
 			}
 			if len(ids) > 0 && !yield(ids, nil) {
 				return
-			}
-			if mark != nil && s.begun && len(s.text) <= maxPending {
-				mark(Place{int64(s.read - len(s.raw)), strings.Clone(s.text)})
 			}
 		}
 	}

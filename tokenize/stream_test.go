@@ -33,24 +33,8 @@ func checkStream(t *testing.T, tok *Tokenizer, text string) {
 	t.Helper()
 	want := reftest.Must(tok.EncodePlain(text))(t)
 	for size := 1; size <= 9; size++ {
-		if got := collect(t, tok.plain.stream(strings.NewReader(text), size, size, Place{}, nil)); !slices.Equal(got, want) {
+		if got := collect(t, tok.plain.stream(strings.NewReader(text), size, size)); !slices.Equal(got, want) {
 			t.Fatalf("%s: %+q in pieces of %d bytes: %v, want %v", tok.name, text, size, got, want)
-		}
-	}
-	type marked struct {
-		place  Place
-		before int
-	}
-	var places []marked
-	n := 0
-	for ids, err := range tok.plain.stream(strings.NewReader(text), 3, 3, Place{}, func(p Place) { places = append(places, marked{p, n}) }) {
-		if n += len(ids); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, p := range places {
-		if got := collect(t, tok.plain.stream(strings.NewReader(text[p.place.At:]), 4, 4, p.place, nil)); !slices.Equal(got, want[p.before:]) {
-			t.Fatalf("%s: %+q from %+v: %v, want %v", tok.name, text, p.place, got, want[p.before:])
 		}
 	}
 	checkCuts(t, tok.name, tok.plain.pre, text)
@@ -267,21 +251,6 @@ func TestWindowsOfAStream(t *testing.T) {
 				}
 				if got != want {
 					t.Fatalf("%+v: %d tokens in pieces of %d:\n%swant\n%s", c, n, size, got, want)
-				}
-				for from := 0; c.Begun(from) < len(kept); from++ {
-					rest := ""
-					for w := range c.StreamFrom(func(yield func([]int, error) bool) {
-						for piece := range slices.Chunk(upTo(n)[from:], size) {
-							if !yield(slices.Clone(piece), nil) {
-								return
-							}
-						}
-					}, from) {
-						rest += fmt.Sprintln(w)
-					}
-					if want := strings.Join(strings.SplitAfter(want, "\n")[c.Begun(from):], ""); rest != want {
-						t.Fatalf("%+v: %d tokens from %d in pieces of %d:\n%swant\n%s", c, n, from, size, rest, want)
-					}
 				}
 			}
 		}

@@ -106,23 +106,13 @@ func (c Cut) All(ids []int) iter.Seq[Window] {
 // Windows may share memory with the pieces, which must not be changed afterwards. An error from the
 // pieces is yielded and ends the windows.
 func (c Cut) Stream(pieces iter.Seq2[[]int, error]) iter.Seq2[Window, error] {
-	return c.StreamFrom(pieces, 0)
-}
-
-// Begun returns the number of windows that begin before token number n of a document.
-func (c Cut) Begun(n int) int { return (n + c.stride() - 1) / c.stride() }
-
-// StreamFrom is Stream for a document whose pieces begin with token number n: the windows that
-// begin before it are omitted, and there must be others.
-func (c Cut) StreamFrom(pieces iter.Seq2[[]int, error], n int) iter.Seq2[Window, error] {
 	if err := c.Validate(); err != nil {
 		panic(err)
 	}
 	inner, stride := c.Length-c.frame(), c.stride()
 	return func(yield func(Window, error) bool) {
 		var held []int // the document's tokens, starting with number from
-		from := c.Begun(n) * stride
-		ahead := from - n // tokens before the first window
+		from := 0
 		window := func(n int) bool {
 			context := 0
 			if from > 0 || c.ContextAlways {
@@ -138,8 +128,7 @@ func (c Cut) StreamFrom(pieces iter.Seq2[[]int, error], n int) iter.Seq2[Window,
 				yield(Window{}, err)
 				return
 			}
-			skipped := min(ahead, len(ids))
-			if ids, ahead = ids[skipped:], ahead-skipped; len(held) == 0 {
+			if len(held) == 0 {
 				held = ids[:len(ids):len(ids)]
 			} else {
 				held = append(held, ids...)

@@ -68,22 +68,14 @@ func Gather(lines iter.Seq2[TextLine, error], enough, most int, wait time.Durati
 type TextLine struct {
 	N    int
 	Text []byte
-	// At is the offset of the line in the text, in bytes.
-	At int64
 }
 
 // Lines yields the lines of a text, empty ones included. name is the name of the input in errors.
 // An error ends the lines. Lines reads no further in a line that is too long.
 func Lines(in io.Reader, name string) iter.Seq2[TextLine, error] {
 	return func(yield func(TextLine, error) bool) {
-		var begin, end int64
 		s := bufio.NewScanner(in)
 		s.Buffer(make([]byte, 1<<16), MaxLine+len("\r\n"))
-		s.Split(func(data []byte, atEOF bool) (int, []byte, error) {
-			n, line, err := bufio.ScanLines(data, atEOF)
-			end += int64(n)
-			return n, line, err
-		})
 		for n := 1; ; n++ {
 			more := s.Scan()
 			switch err := s.Err(); {
@@ -93,10 +85,9 @@ func Lines(in io.Reader, name string) iter.Seq2[TextLine, error] {
 			case err != nil: // A partial line is dropped.
 				yield(TextLine{}, fmt.Errorf("%s: %w", name, plainfile.Cause(err)))
 				return
-			case !more || !yield(TextLine{n, s.Bytes(), begin}, nil):
+			case !more || !yield(TextLine{n, s.Bytes()}, nil):
 				return
 			}
-			begin = end
 		}
 	}
 }

@@ -16,7 +16,6 @@ import (
 	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/internal/exit"
 	"mdmgen/internal/plainfile"
-	"mdmgen/tokenize"
 )
 
 // maxCorpus is the maximum size of a text that is cut into windows, in bytes.
@@ -27,13 +26,9 @@ type Pieces = iter.Seq2[[]int, error]
 
 // document is one text of the input.
 type document struct {
-	// line is its line, 0 for a corpus; at is its offset in the input, in bytes.
-	line    int
-	at      int64
+	line    int // 0 for a corpus
 	context []int
 	ids     Pieces
-	// start is the number of ids that were read before the first of ids.
-	start int
 }
 
 // whole returns the pieces of a text in memory.
@@ -49,20 +44,9 @@ func (r *Reader) open() (io.ReadCloser, error) {
 		}
 		return io.NopCloser(r.Streams.In), nil
 	}
-	if r.from.At == 0 {
-		f, err := plainfile.OpenNamed(r.Ctx, r.Path)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", r.Path, err)
-		}
-		return f, nil
-	}
-	f, err := plainfile.Open(r.Path) // It was read before, and is a regular file.
-	if err == nil {
-		_, err = f.Seek(r.from.At, io.SeekStart)
-	}
+	f, err := plainfile.OpenNamed(r.Ctx, r.Path)
 	if err != nil {
-		f.Close()
-		return nil, fmt.Errorf("%s: %w", r.Path, plainfile.Cause(err))
+		return nil, fmt.Errorf("%s: %w", r.Path, err)
 	}
 	return f, nil
 }
@@ -77,10 +61,10 @@ func (r *Reader) documents(in io.Reader) iter.Seq2[document, error] {
 				return
 			}
 			b := bufio.NewReader(in)
-			if begin, _ := b.Peek(2); r.As == "" && r.from.At == 0 && string(begin) == `{"` {
+			if begin, _ := b.Peek(2); r.As == "" && string(begin) == `{"` {
 				r.Streams.Notice(r.name() + " begins like JSON lines and is read as one text: --as jsonl reads lines")
 			}
-			yield(r.running(b), nil)
+			yield(document{ids: r.running(b)}, nil)
 		}
 	case "lines":
 		return r.lineDocuments(in, func(line []byte) (document, error) {
@@ -94,30 +78,12 @@ func (r *Reader) documents(in io.Reader) iter.Seq2[document, error] {
 	return r.lineDocuments(in, r.parse)
 }
 
-// running returns a running text, from r.from on.
-func (r *Reader) running(in io.Reader) document {
-	tokens := r.from.Token
-	var mark func(tokenize.Place)
-	if r.mark != nil {
-		mark = func(p tokenize.Place) { r.mark(place{Window: r.Cut.Begun(tokens), Token: tokens, Place: p}) }
-	}
-	pieces := textPieces(r.Tokenizer, in, r.name(), r.from.Place, mark)
-	return document{start: tokens, ids: func(yield func([]int, error) bool) {
-		for ids, err := range pieces {
-			if tokens += len(ids); !yield(ids, err) {
-				return
-			}
-		}
-	}}
-}
-
-// textPieces encodes a text of at most maxCorpus bytes, from a place on; it calls mark with later
-// places. Its errors begin with the name.
-func textPieces(t *tokenize.Tokenizer, in io.Reader, name string, from tokenize.Place, mark func(tokenize.Place)) Pieces {
+// running encodes a text of at most maxCorpus bytes. Its errors begin with the input's name.
+func (r *Reader) running(in io.Reader) Pieces {
 	return func(yield func([]int, error) bool) {
-		for ids, err := range t.StreamFrom(&atMost{in, maxCorpus - from.At}, from, mark) {
+		for ids, err := range r.Tokenizer.Stream(&atMost{in, maxCorpus}) {
 			if err != nil {
-				err = fmt.Errorf("%s: %w", name, plainfile.Cause(err))
+				err = fmt.Errorf("%s: %w", r.name(), plainfile.Cause(err))
 			}
 			if !yield(ids, err) {
 				return
@@ -150,10 +116,10 @@ func (r *Reader) lineDocuments(in io.Reader, parse func([]byte) (document, error
 			var d document
 			if err == nil {
 				if d, err = parse(l.Text); err != nil && !exit.Coded(err) {
-					err = fmt.Errorf("%s:%d: %w", r.name(), l.N+r.from.Line, err)
+					err = fmt.Errorf("%s:%d: %w", r.name(), l.N, err)
 				}
 			}
-			d.line, d.at = l.N+r.from.Line, l.At+r.from.At
+			d.line = l.N
 			if !yield(d, err) || err != nil {
 				return
 			}
@@ -164,22 +130,18 @@ func (r *Reader) lineDocuments(in io.Reader, parse func([]byte) (document, error
 // joined joins all documents into one, with the end token after each.
 func (r *Reader) joined(docs iter.Seq2[document, error]) iter.Seq2[document, error] {
 	return func(yield func(document, error) bool) {
-		tokens := r.from.Token
-		yield(document{start: tokens, ids: func(yield func([]int, error) bool) {
+		yield(document{ids: func(yield func([]int, error) bool) {
 			for d, err := range docs {
 				if err != nil {
 					yield(nil, err)
 					return
 				}
-				if r.mark != nil && d.line > 0 {
-					r.mark(place{Window: r.Cut.Begun(tokens), Line: d.line - 1, Token: tokens, Place: tokenize.Place{At: d.at}})
-				}
 				for ids, err := range d.ids {
-					if tokens += len(ids); !yield(ids, err) || err != nil {
+					if !yield(ids, err) || err != nil {
 						return
 					}
 				}
-				if tokens++; !yield([]int{r.eos}, nil) {
+				if !yield([]int{r.eos}, nil) {
 					return
 				}
 			}

@@ -49,11 +49,6 @@ type Reader struct {
 	shortened int
 	// inWord reports whether the last window ended within a word.
 	inWord bool
-	// from is where reading begins. mark, if not nil, is called with other places where it may
-	// begin: the beginning of a document in an input with one per line, or a place in a running
-	// text.
-	from place
-	mark func(place)
 	// skip is the number of leading windows whose bytes and words are not counted.
 	skip int
 }
@@ -98,7 +93,7 @@ func (r *Reader) each(take func(Window) error) error {
 	if err != nil {
 		return err
 	}
-	r.Cut, r.take, r.n, r.last, r.inWord = cut, take, r.from.Window, Window{}, false
+	r.Cut, r.take, r.n, r.last, r.inWord = cut, take, 0, Window{}, false
 	in, err := r.open()
 	if err != nil {
 		return err
@@ -108,11 +103,8 @@ func (r *Reader) each(take func(Window) error) error {
 	if r.Join {
 		docs = r.joined(docs)
 	}
-	i := r.from.Document
+	i := 0
 	for d, err := range docs {
-		if err == nil && r.mark != nil && d.line > 0 {
-			r.mark(place{Window: r.n, Document: i, Line: d.line - 1, Place: tokenize.Place{At: d.at}})
-		}
 		if err == nil {
 			err = r.cutDocument(cut, d, i)
 		}
@@ -161,7 +153,7 @@ func (r *Reader) cutDocument(cut tokenize.Cut, d document, i int) error {
 		}
 		return r.window(w, i, d.line)
 	}
-	for w, err := range cut.StreamFrom(d.ids, d.start) {
+	for w, err := range cut.Stream(d.ids) {
 		if err == nil {
 			err = r.window(w, i, d.line)
 		}

@@ -109,8 +109,7 @@ func FuzzScoreLine(f *testing.F) {
 	})
 }
 
-// TestSurvey checks that the windows from any number on equal those of the whole input, from
-// whichever place they are read.
+// TestSurvey checks that the windows from any number on equal those of the whole input.
 func TestSurvey(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "lines.jsonl")
@@ -123,45 +122,39 @@ func TestSurvey(t *testing.T) {
 		fmt.Fprintf(&text, "{\"ids\":[%s]}\n\n", strings.Join(ids, ","))
 	}
 	reftest.OK(t, os.WriteFile(path, []byte(text.String()), 0o600))
-	for _, every := range []int{1, 7, 100} {
-		r := &Reader{Cutting: Cutting{Length: 4, Frame: "none", Tail: "keep"}, Ctx: t.Context(), Path: path, Command: "test", Facts: model.Facts{Length: 8, Columns: 5, MaskID: 5}, Check: func(likelihood.Target) error { return nil }}
-		all := reftest.Must(r.Read())(t)
-		s := reftest.Must(r.Survey())(t)
-		if s.Windows != len(all) || s.Digest != Digest(all) || len(s.Places) < 100 {
-			t.Fatalf("%d windows, %s, %d places; want %d, %s", s.Windows, s.Digest, len(s.Places), len(all), Digest(all))
-		}
-		kept := s.Places[:0]
-		for i, p := range s.Places {
-			if i%every == 0 {
-				kept = append(kept, p)
-			}
-		}
-		s.Places = kept
-		for _, first := range []int{0, 1, 2, 50, 333, len(all) - 1} {
-			i := first
-			for w, err := range s.From(first) {
-				reftest.OK(t, err)
-				if !reflect.DeepEqual(w, all[i]) {
-					t.Fatalf("window %d from %d: %+v, want %+v", i, first, w, all[i])
-				}
-				i++
-			}
-			if i != len(all) {
-				t.Errorf("from %d: %d windows", first, i-first)
-			}
-		}
-	}
 	r := &Reader{Cutting: Cutting{Length: 4, Frame: "none", Tail: "keep"}, Ctx: t.Context(), Path: path, Command: "test", Facts: model.Facts{Length: 8, Columns: 5, MaskID: 5}, Check: func(likelihood.Target) error { return nil }}
-	s, err := r.Survey()
-	reftest.OK(t, err)
+	s := checkSurvey(t, r)
+	var err error
 	reftest.OK(t, os.WriteFile(path, []byte(text.String()+"\n"), 0o600))
 	for _, err = range s.From(0) {
 	}
 	reftest.Fails(t, err, "was changed", "a file that was changed")
 }
 
-// TestSurveyRunning checks the same for a running text, single or joined from lines, which is read
-// from within.
+// checkSurvey reads the windows from several numbers on.
+func checkSurvey(t *testing.T, r *Reader) *Survey {
+	t.Helper()
+	all := reftest.Must(r.Read())(t)
+	s := reftest.Must(r.Survey())(t)
+	if s.Windows != len(all) || s.Digest != Digest(all) {
+		t.Fatalf("%d windows, %s; want %d, %s", s.Windows, s.Digest, len(all), Digest(all))
+	}
+	for _, first := range []int{0, 1, 2, len(all) / 3, len(all) / 2, len(all) - 1} {
+		i := first
+		for w, err := range s.From(first) {
+			if err != nil || !reflect.DeepEqual(w, all[i]) {
+				t.Fatalf("window %d from %d: %+v, %v, want %+v", i, first, w, err, all[i])
+			}
+			i++
+		}
+		if i != len(all) {
+			t.Errorf("from %d: %d windows", first, i-first)
+		}
+	}
+	return s
+}
+
+// TestSurveyRunning checks the same for a running text, single or joined from lines.
 func TestSurveyRunning(t *testing.T) {
 	t.Parallel()
 	words := reftest.Must(tokenize.Open(t.Context(), filepath.Join("..", "..", "..", "..", "testdata", "tokenizers", "gpt2.tokenizer.json")))(t)
@@ -173,43 +166,6 @@ func TestSurveyRunning(t *testing.T) {
 	reftest.OK(t, os.WriteFile(path, []byte(text.String()), 0o600))
 	for _, cut := range []Cutting{{Length: 500, Frame: "none", Tail: "keep"}, {Length: 300, Stride: 100, Context: 50, Frame: "none", Tail: "drop", Limit: 3000}, {As: "lines", Join: true, Length: 500, Frame: "none", Tail: "keep"}, {Join: true, Length: 500, Frame: "none", Tail: "keep"}} {
 		r := &Reader{Cutting: cut, Ctx: t.Context(), Path: path, Command: "test", Tokenizer: words, Facts: model.Facts{Length: 1000, Columns: 500, MaskID: 500}, Check: func(likelihood.Target) error { return nil }}
-		all := reftest.Must(r.Read())(t)
-		s, err := r.Survey()
-		if err != nil || s.Windows != len(all) || s.Digest != Digest(all) || len(s.Places) < 4 {
-			t.Fatalf("%d windows, %s, %d places, %v; want %d, %s", s.Windows, s.Digest, len(s.Places), err, len(all), Digest(all))
-		}
-		for _, first := range []int{0, 1, 2, len(all) / 3, len(all) / 2, len(all) - 1} {
-			i := first
-			for w, err := range s.From(first) {
-				if err != nil || !reflect.DeepEqual(w, all[i]) {
-					t.Fatalf("window %d from %d: %+v, %v, want %+v", i, first, w, err, all[i])
-				}
-				i++
-			}
-			if i != len(all) || s.before(first).Window > first {
-				t.Errorf("from %d: %d windows", first, i-first)
-			}
-		}
-		if s.before(len(all)-2).At == 0 {
-			t.Error("the end is read from the beginning")
-		}
-	}
-}
-
-// TestPlaces checks that few places are kept for any number of documents, in order.
-func TestPlaces(t *testing.T) {
-	t.Parallel()
-	s := &Survey{Every: 1}
-	for i := range 100_000 {
-		s.note(place{Window: 3 * i, Document: i, Line: i, Place: tokenize.Place{At: int64(10 * i)}})
-	}
-	if n := len(s.Places); n >= maxPlaces || n < maxPlaces/4 {
-		t.Errorf("%d places", n)
-	}
-	for _, window := range []int{0, 1, 2, 3, 5000, 299_999} {
-		p := s.before(window)
-		if p.Window > window || window-p.Window > 2*s.Every || p.Window != 3*p.Document {
-			t.Errorf("window %d: %+v", window, p)
-		}
+		checkSurvey(t, r)
 	}
 }
