@@ -113,11 +113,12 @@ func (e *Error) Unwrap() error { return e.Err }
 func (r *Request) over(base catalog.Options) (catalog.Options, error) {
 	out := base
 	out.Sampler = cmp.Or(r.Options.Sampler, out.Sampler)
-	if d, _ := catalog.Describe(out.Sampler); r.Calls && !d.InGroups() && (r.Options.Sampler == "" || !slices.Contains(d.Flags, "steps")) {
-		if r.Options.Sampler != "" {
-			return out, fmt.Errorf("calls: %s has no number of network calls to choose (%s): leave calls out, or use the sampler %s", r.Options.Sampler, d.Calls, spread.Spread.Name)
-		}
+	switch d, _ := catalog.Describe(out.Sampler); {
+	case !r.Calls || r.Options.Sampler == "" && d.InGroups():
+	case r.Options.Sampler == "":
 		out.Sampler = spread.Spread.Name
+	case !d.TakesCalls():
+		return out, fmt.Errorf("calls: %s has no number of network calls to choose (%s): leave calls out, or use the sampler %s", d.Name, d.Calls, spread.Spread.Name)
 	}
 	for _, p := range out.List() {
 		if !slices.Contains(r.Set, p.Name) {

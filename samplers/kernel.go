@@ -2,6 +2,7 @@ package samplers
 
 import (
 	"errors"
+	"slices"
 
 	"mdmgen/samplers/draw"
 )
@@ -85,6 +86,9 @@ type Calls string
 
 // Groups is the Calls of a sampler that cuts positions into N groups, one call each.
 const Groups Calls = "number of groups"
+
+// TakesCalls reports whether a number of calls can be chosen, as steps or by solving for them.
+func (d Descriptor) TakesCalls() bool { return d.InGroups() || slices.Contains(d.Flags, "steps") }
 
 // InGroups reports whether the option steps is the number of calls.
 func (d Descriptor) InGroups() bool { return d.Calls == Groups }

@@ -41,7 +41,7 @@ type Option struct {
 	// for every sampler, and not which positions are revealed when.
 	Token bool
 	// Calls reports whether the option changes only how the network is called, or which token is
-	// drawn, and not the law of the tokens.
+	// drawn, and not the law of the tokens; or only how another option is chosen.
 	Calls bool
 	// Unplanned reports whether the option belongs to samplers without a plan ([Law]). Unscored
 	// reports whether no probability of a text can be computed under it, for instance because

@@ -53,7 +53,7 @@ func (x *exchange) echo(a *answer, after int) error {
 	target.Free = target.Free[:len(a.ids)-after]
 	clear(target.IDs[a.from:len(target.Free)]) // A target has a token at each masked position.
 	from, together := a.begin, 1               // the first token that a row predicts, and how many those of one canvas do
-	if e.Facts().Shift || e.Facts().Causal {
+	if e.Facts().NeedsFirst() {
 		from = max(from, min(1, a.from))
 	}
 	if e.Facts().Causal {

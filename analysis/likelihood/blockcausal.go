@@ -27,7 +27,7 @@ func (e *Evaluator) parts(t *Target, size int) (alone, parts []Target) {
 		from := l - (l-first)%size
 		part := Target{IDs: t.IDs, Free: []int{l}}
 		switch {
-		case (e.facts.Shift || e.facts.Causal) && l == from:
+		case e.facts.NeedsFirst() && l == from:
 			part.Block = samplers.Span{From: l, To: l}
 			alone = append(alone, part)
 		case from == last:

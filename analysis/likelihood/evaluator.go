@@ -196,7 +196,7 @@ func (e *Evaluator) Check(t Target) error {
 		return fault.Errorf("likelihood", "a text of %d tokens: the model takes canvases of exactly %d", len(t.IDs), f.Length)
 	case len(t.IDs) > f.Length:
 		return fault.Errorf("likelihood", "a text of %d tokens: the model takes canvases of at most %d", len(t.IDs), f.Length)
-	case (f.Shift || f.Causal) && t.Free[0] == 0:
+	case f.NeedsFirst() && t.Free[0] == 0:
 		return fault.Errorf("likelihood", "position 0 is free: this network predicts the first position from the row before it, so it must be context")
 	}
 	for l, id := range t.IDs {

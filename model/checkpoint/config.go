@@ -148,8 +148,8 @@ func ParseConfig(text []byte) (Config, error) {
 	} else if err == nil {
 		err = known(p.root, slices.Concat(harmless, f.ignored))
 	}
-	if err != nil && f.tensor != "" {
-		err = fmt.Errorf("%s: %s, unless it is from %s: %w", f.classes[0], causal, f.Name, err)
+	if doubt := f.doubt(); err != nil && doubt != nil {
+		err = fmt.Errorf("%w: %w", doubt, err)
 	}
 	if err != nil {
 		return Config{}, err

@@ -99,6 +99,17 @@ func learnedTensors(c Config) (l layout) {
 	return l
 }
 
+// doubt returns an error if causal language models have such a config, too: the names of tensors tell.
+func (f *Family) doubt() error {
+	if f.tensor == "" {
+		return nil
+	}
+	return fmt.Errorf("%s: %s, unless it is from %s", f.classes[0], causal, f.Name)
+}
+
+// Doubt returns an error for a config that causal language models have, too.
+func (c Config) Doubt() error { return c.family().doubt() }
+
 // causal returns an error if none of the tensors has a name of the family's own.
 func (c Config) causal(stored []Tensor) error {
 	f := c.family()

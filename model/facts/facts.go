@@ -144,6 +144,10 @@ func (f Facts) Excluded() []int {
 	return slices.Compact(x)
 }
 
+// NeedsFirst reports whether the first token must be known: a row is about the token after it, or those
+// before a block are causal.
+func (f Facts) NeedsFirst() bool { return f.Shift || f.Causal }
+
 // Framed returns ids with the frame around them, ids itself if there is none.
 func (f Facts) Framed(ids []int) []int {
 	if f.Frame == nil {

@@ -20,7 +20,7 @@ func (o *Options) List() []samplers.Option {
 	kept.Field = &o.Cache
 	out := slices.Concat(o.PlanOptions.List(),
 		[]samplers.Option{{Field: &o.By, Name: "draw", Words: []string{"inverse", "gumbel"}, Default: "inverse, gumbel with lookahead", Help: "draw by `HOW`: inverse or gumbel", Flag: true, Calls: true}},
-		unplanned(o.LayerOptions.List()), unplanned(o.RankOptions.List()), unscored(unplanned(o.RemaskOptions.List())), unplanned(o.CausalOptions.List()), unplanned([]samplers.Option{kept, {Field: &o.CacheCost, Name: "cache-cost", Default: fmt.Sprint(cache.Cost), Help: "accept a cost of `X` nats per token of the cache that auto chooses", Flag: true, Least: samplers.AboveZero, Most: math.MaxFloat64}}),
+		unplanned(o.LayerOptions.List()), unplanned(o.RankOptions.List()), unscored(unplanned(o.RemaskOptions.List())), unplanned(o.CausalOptions.List()), unplanned([]samplers.Option{kept, {Field: &o.CacheCost, Name: "cache-cost", Default: fmt.Sprint(cache.Cost), Help: "accept a cost of `X` nats per token of the cache that auto chooses", Flag: true, Least: samplers.AboveZero, Most: math.MaxFloat64, Calls: true}}),
 		[]samplers.Option{
 			{Field: &o.Temperature, Name: "temperature", Default: "1", Help: "divide the logits by `X`; 0 takes the likeliest token", Flag: true, Most: math.MaxFloat64, Token: true},
 			{Field: &o.TopK, Name: "top-k", Default: "all", Help: "draw from the `K` likeliest tokens", Flag: true, Least: 1, Most: math.MaxInt32, Whole: true, Token: true},

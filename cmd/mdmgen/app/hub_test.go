@@ -186,6 +186,7 @@ func TestDoesNotFit(t *testing.T) {
 		"test/huge":  {Files: map[string][]byte{"config.json": config(1<<15, 200), "model.safetensors": []byte("x")}},
 		"test/large": {Files: map[string][]byte{"config.json": config(1<<11, blocks), "model.safetensors": []byte("x")}},
 		"test/llada": tiny("llada"),
+		"test/gpt2":  {Files: map[string][]byte{"config.json": []byte(`{"architectures":["GPT2LMHeadModel"],"vocab_size":64,"n_embd":32,"n_layer":2,"n_head":2,"n_positions":16}`), "model.safetensors": []byte("x")}},
 		"test/vast":  tiny("mdlm"),
 	})
 	s.Use(t)
@@ -201,7 +202,7 @@ func TestDoesNotFit(t *testing.T) {
 	if _, known := sysinfo.Disk(t.TempDir()); known {
 		refused(t, exit.Failure, "needs 1.2 EB of disk space, and ", "generate", "--model", "test/vast")
 	}
-	for name, want := range map[string]string{"test/huge": " of memory for ", "test/llada": `model_type is "llada"`} {
+	for name, want := range map[string]string{"test/huge": " of memory for ", "test/llada": `model_type is "llada"`, "test/gpt2": "a causal language model: its rows see no later token, unless"} {
 		if name == "test/huge" && !known {
 			continue
 		}

@@ -42,13 +42,13 @@ func TestOffline(t *testing.T) {
 
 // TestEveryOptionIsAFlag checks that commands that sample have all options of samplers, that score
 // has the options of laws that it computes, and that bound has those that choose what is revealed
-// when. Only generate chooses a cache by its cost.
+// when. Only generate has those of calls.
 func TestEveryOptionIsAFlag(t *testing.T) {
 	app := testApp()
 	for _, name := range []string{"generate", "score", "bound"} {
 		for _, o := range catalog.AllOptions() {
 			has := slices.ContainsFunc(app.Command(name).Flags, func(f cli.Flag) bool { return f.Names()[0] == o.Name })
-			want := (name != "bound" || !o.Token && o.Name != "cache") && (name != "score" || !o.Unscored) && (name == "generate" || !o.Calls && o.Name != "cache-cost")
+			want := (name != "bound" || !o.Token && o.Name != "cache") && (name != "score" || !o.Unscored) && (name == "generate" || !o.Calls)
 			if has != want {
 				t.Errorf("%s has --%s: %t, want %t", name, o.Name, has, want)
 			}

@@ -58,7 +58,7 @@ type options struct {
 func caseFlags() []string {
 	out := []string{"sampler"}
 	for _, o := range catalog.AllOptions() {
-		if !o.Token && !o.Calls && o.Name != cache.Option.Name && o.Name != "cache-cost" { // their laws are not computed
+		if !o.Token && !o.Calls && o.Name != cache.Option.Name { // its law is not computed
 			out = append(out, o.Name)
 		}
 	}

@@ -16,8 +16,8 @@ import (
 )
 
 // fits returns an error if this machine has no room for the files of a plan, or no memory for its
-// network in a type of weights (in any, if that is ""), or if no command reads it. memory says how much
-// it takes, "" if that is unknown.
+// network in a type of weights (in any, if that is ""), or if no command reads it, as far as its config
+// tells. memory says how much it takes, "" if that is unknown.
 func fits(cache hub.Cache, p hub.Plan, d graph.Dtype) (memory string, err error) {
 	free, known := sysinfo.Disk(cache.Dir)
 	if known && uint64(p.Bytes) > free {
@@ -34,6 +34,9 @@ func fits(cache hub.Cache, p hub.Plan, d graph.Dtype) (memory string, err error)
 	c, err := checkpoint.ParseConfig(text)
 	if err != nil {
 		return "", fmt.Errorf("config.json: %w", err)
+	}
+	if err := c.Doubt(); err != nil && hub.FactsOf(p.Name.Repo) == nil {
+		return "", err
 	}
 	asked := cmp.Or(d, graph.Float32)
 	takes, err := graph.Memory(c, asked)

@@ -68,7 +68,7 @@ func (s *Sampler) useCalls(all kit.Set, o *catalog.Options) error {
 	switch {
 	case d.InGroups():
 		o.Steps = s.Calls
-	case slices.Contains(d.Flags, "steps"):
+	case d.TakesCalls():
 		s.Solved = s.Calls
 	default:
 		return exit.Usagef("--calls: %s has no number of network calls to choose (%s): leave --calls out, or use --sampler %s", s.Name, d.Calls, spread.Spread.Name)
@@ -125,7 +125,7 @@ func (s *Sampler) CallFlags() kit.Set {
 // DecoderFlags returns the flags of samplers that have no plan and whose laws are computed, for commands
 // that choose no cache.
 func (s *Sampler) DecoderFlags() kit.Set {
-	out := s.optionFlags(func(o samplers.Option) bool { return o.Unplanned && !o.Unscored && !o.Calls && o.Name != "cache-cost" })
+	out := s.optionFlags(func(o samplers.Option) bool { return o.Unplanned && !o.Unscored && !o.Calls })
 	for i := range out {
 		out[i].Rare = out[i].Rare || out[i].Name == "cache"
 	}

@@ -59,7 +59,7 @@ func (r *Reader) cut() (tokenize.Cut, error) {
 		Length: r.Facts.Length, Stride: r.Stride, Context: r.Cutting.Context, BOS: tokenize.None, EOS: tokenize.None,
 		DropTail: r.Tail == "drop",
 		// A network with shifted or causal rows has none for the first token of a text.
-		ContextAlways: r.Short || r.Facts.Shift || r.Facts.Causal,
+		ContextAlways: r.Short || r.Facts.NeedsFirst(),
 	}
 	if r.Facts.FixedLength && (r.Kind() == "corpus" || r.Join) {
 		cut.DropTail = true // A shorter window cannot be scored; a shorter text is an error.

@@ -182,7 +182,7 @@ func (r *Reader) window(w tokenize.Window, doc, line int) error {
 	t := Window{Document: doc, Line: line, Start: w.Start, Bytes: -1, Words: -1}
 	t.IDs, t.Free = w.IDs, r.free(w.Context, end)
 	var err error
-	if (r.Facts.Shift || r.Facts.Causal) && t.Free[0] == 0 {
+	if r.Facts.NeedsFirst() && t.Free[0] == 0 {
 		err = exit.Usagef("the first token is scored, but this network predicts it from the row before it and has none there: give --context 1")
 	} else {
 		err = r.Check(t.Target)
