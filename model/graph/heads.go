@@ -31,7 +31,7 @@ func (d *stream) inputs() *heads {
 	}
 	// As the size of a tensor, top is known to the CPU, like all sizes and the values that this
 	// graph derives from them, so that no chunk waits for a device. In a branch the runtime would
-	// compute them on the device, since they come from outside.
+	// compute them on the device, since they come from outside: tools/gpu/nothing.sh shows it.
 	none, line := b.count("no_position", 0), b.ints("shape_line", -1)
 	h.top = b.op("Reshape", b.op("Size", b.op("Range", none, h.top, b.count("one_position", 1))), line)
 	h.width, h.spread = b.op("Max", h.top, b.ints("at_least_one", 1)), b.op("Greater", h.top, none)
