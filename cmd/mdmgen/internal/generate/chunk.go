@@ -62,16 +62,17 @@ type counts struct {
 	Calls       int `json:"calls"`
 	FinishCalls int `json:"finish_calls"`
 	// NetworkCalls counts runs of the network, each on a batch of rows, including those for
-	// unfinished samples; Rows counts the canvases in calls.
+	// unfinished samples; Rows counts the canvases in calls, and Positions the positions
+	// that they computed.
 	NetworkCalls int `json:"network_calls"`
 	Rows         int `json:"rows"`
+	Positions    int `json:"positions,omitempty"`
 	Tokens       int `json:"tokens"`
 }
 
 // sums are totals over samples.
 type sums struct {
 	counts
-	Positions int `json:"positions"`
 	// MostKept is the peak memory of a cache, in bytes.
 	MostKept int64   `json:"most_kept,omitempty"`
 	Seconds  seconds `json:"seconds"`
