@@ -3,7 +3,6 @@ package serve
 import (
 	"encoding/json"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -20,8 +19,7 @@ type OllamaRequest struct {
 	Suffix   *string       `json:"suffix,omitempty"`
 	System   string        `json:"system,omitempty"`
 	Raw      bool          `json:"raw,omitempty"`
-	// Stream is true by default.
-	Stream *bool `json:"stream,omitempty"`
+	Stream   *bool         `json:"stream,omitempty"` // true by default
 	// Format is a JSON schema.
 	Format json.RawMessage `json:"format,omitempty"`
 	// Options are num_predict (by default at most 256), stop, and settings of samplers.
@@ -80,19 +78,16 @@ func (s *Server) ollama(x *exchange, q *OllamaRequest) (*OllamaAnswer, error) {
 	case plain && q.System != "":
 		return nil, refuse(http.StatusBadRequest, "system", "system excludes raw and suffix, and needs a model with a chat template")
 	}
-	a := OllamaAnswer{Model: s.Name, DoneReason: "load"}
+	a, reason := OllamaAnswer{Model: s.Name}, "load"
 	part := func(c *Completion) any {
 		text := ""
 		for _, choice := range c.Choices {
-			text = choice.said()
-			a.DoneReason = samplers.ValueOr(choice.FinishReason, a.DoneReason)
+			text, reason = choice.said(), samplers.ValueOr(choice.FinishReason, reason)
 		}
 		if a.CreatedAt, a.Response = time.Now().UTC(), &text; chat {
 			a.Message, a.Response = &Message{"assistant", text}, nil
 		}
-		now := a
-		now.DoneReason = ""
-		return now
+		return a
 	}
 	shared := common{Stop: q.own.Stop, Stream: samplers.ValueOr(q.Stream, true), line: q.line, named: "num_predict", part: part}
 	shared.StreamOptions.IncludeUsage = true
@@ -106,10 +101,11 @@ func (s *Server) ollama(x *exchange, q *OllamaRequest) (*OllamaAnswer, error) {
 		}
 		out, err = s.completions(x, &asked)
 	default:
+		if q.System != "" {
+			q.Messages = []ChatMessage{{"system", (*content)(&q.System)}}
+		}
 		if !chat {
-			if q.Messages = []ChatMessage{{"user", (*content)(&q.Prompt)}}; q.System != "" {
-				q.Messages = slices.Insert(q.Messages, 0, ChatMessage{"system", (*content)(&q.System)})
-			}
+			q.Messages = append(q.Messages, ChatMessage{"user", (*content)(&q.Prompt)})
 		}
 		out, err = s.chat(x, &ChatRequest{Messages: q.Messages, MaxTokens: max(q.own.NumPredict, 0), common: shared})
 	}
@@ -117,9 +113,9 @@ func (s *Server) ollama(x *exchange, q *OllamaRequest) (*OllamaAnswer, error) {
 		return nil, err
 	}
 	part(out)
-	a.Done, a.Meta, a.PromptEvalCount, a.EvalCount = true, out.Meta, out.Usage.PromptTokens, out.Usage.CompletionTokens
-	a.TotalDuration, a.PromptEvalDuration = int64(out.Timings.PredictedMS*1e6), int64(out.Timings.FirstMS*1e6)
-	a.EvalDuration = a.TotalDuration - a.PromptEvalDuration
+	a.Done, a.DoneReason, a.Meta, a.PromptEvalCount, a.EvalCount = true, reason, out.Meta, out.Usage.PromptTokens, out.Usage.CompletionTokens
+	first, all := int64(out.Timings.FirstMS*1e6), int64(out.Timings.PredictedMS*1e6)
+	a.TotalDuration, a.PromptEvalDuration, a.EvalDuration = all, first, all-first
 	return &a, nil
 }
 
@@ -149,7 +145,7 @@ func (s *Server) tags(x *exchange) error {
 	return x.answer(http.StatusOK, map[string]any{"models": []any{m}})
 }
 
-// version answers with the version of Ollama whose routes these are, which clients check.
+// version answers with that of Ollama whose routes these are, which clients check.
 func (s *Server) version(x *exchange) error {
 	return x.answer(http.StatusOK, map[string]string{"version": "0.12.0"})
 }
