@@ -51,9 +51,9 @@ func (d *stream) outputs(h *heads, x string, f facts.Facts) {
 		head = b.product
 	}
 	logits := head(name, x, w, bias)
-	none, one := b.count("no_position", 0), b.count("one_position", 1)
 	rows := b.op("Size", h.rows)
-	b.output("logits", b.op("Gather", logits, b.op("Range", none, rows, one)), onnxpb.Float, "rows", d.c.Config.Columns)
+	first := b.op("Slice", logits, b.ints("at_first", 0), b.op("Reshape", rows, b.ints("shape_line", -1)))
+	b.output("logits", first, onnxpb.Float, "rows", d.c.Config.Columns)
 	d.given(&listed{logits, h.given, rows}, h.targets, f)
 	d.best(&listed{logits, h.best, b.op("Add", rows, b.op("Size", h.given))}, h, f)
 }
