@@ -14,7 +14,7 @@ var bd3lmFamily = Family{
 	// With a time the rows of finished blocks would depend on the time of the first block.
 	pins:      []pin{{"time_conditioning", "false", true}, {"causal", "false", true}},
 	ignored:   []string{"attn_backend", "block_size", "sampling_eps_*", "var_min"},
-	recognise: func(p probe) bool { return p.word("model_type") == BD3LM },
+	recognise: func(p probe) bool { return p.kind() == BD3LM },
 	parse: func(p probe) (Config, error) {
 		// The defaults are those of the published class.
 		c := Config{Noise: "loglinear", Hidden: 768, Blocks: 12, Heads: 12, Length: 1024, Columns: 50258, Cond: 129}

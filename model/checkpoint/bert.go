@@ -14,7 +14,7 @@ var bertFamily = Family{
 	// The class may be anybody's, or missing as in files of before 2020; the tensors show whether it
 	// has BERT's parts. Other heads beside the language model's are not used.
 	recognise: func(p probe) bool {
-		kind := p.word("model_type")
+		kind := p.kind()
 		return kind == "bert" || kind == "" && p.keys["type_vocab_size"] != nil && p.keys["num_attention_heads"] != nil
 	},
 	parse: parseBERT,

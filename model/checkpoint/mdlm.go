@@ -11,7 +11,7 @@ var mdlmFamily = Family{
 	classes: []string{"MDLM"},
 	// Other class names are those of wrappers around the network.
 	recognise: func(p probe) bool {
-		t := p.word("model_type")
+		t := p.kind()
 		_, ok := p.keys["hidden_dim"]
 		return t == MDLM && p.keys["model"] == nil || t == "" && ok
 	},

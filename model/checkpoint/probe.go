@@ -50,10 +50,10 @@ func newProbe(text []byte) (probe, error) {
 	return p, nil
 }
 
-// word returns the value of a key, "" if it is not text.
-func (p probe) word(key string) string {
+// kind returns model_type, "" if it is not text.
+func (p probe) kind() string {
 	var s string
-	_ = json.Unmarshal(p.keys[key], &s) // Faults are reported when it is read.
+	_ = json.Unmarshal(p.keys["model_type"], &s) // Faults are reported when it is read.
 	return s
 }
 
@@ -153,7 +153,7 @@ func (p *probe) find() (*Family, error) {
 	if said != nil {
 		what = "its class is " + strings.Join(slices.Compact(said), ", ")
 	}
-	if t := p.word("model_type"); t != "" {
+	if t := p.kind(); t != "" {
 		what += fmt.Sprintf(" (model_type is %.60q)", t)
 	}
 	return nil, fmt.Errorf("not the config of a supported network, one of %s: %s", strings.Join(names, ", "), what)

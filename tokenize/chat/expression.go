@@ -97,7 +97,7 @@ func primary(ts []token) (string, []token) {
 	case t.kind < isName:
 		return t.text, rest
 	case t.is("(", "[", "{"):
-		end := partner(ts, 0)
+		end := partner(ts)
 		inner := ts[1:end]
 		switch rest = ts[end+1:]; {
 		case t.text == "{":
@@ -112,7 +112,7 @@ func primary(ts []token) (string, []token) {
 		if !slices.Contains(functions, t.text) {
 			refuse("calling %s is not supported", t.text)
 		}
-		end := partner(rest, 0)
+		end := partner(rest)
 		return t.text + "(" + list_(rest[1:end], argument) + ")", rest[end+1:]
 	}
 	return t.text, rest
@@ -149,7 +149,7 @@ func members(x string, ts []token, filter bool) (string, []token) {
 	for len(ts) > 0 {
 		switch t := ts[0]; {
 		case t.is("["):
-			end := partner(ts, 0)
+			end := partner(ts)
 			if key := ts[1:end]; level(key, ":") == len(key) {
 				x = "at_(" + x + ", " + value(key) + ")"
 			} else {
@@ -204,7 +204,7 @@ func called(ts []token) (name string, args, rest []token) {
 	}
 	name, rest = ts[1].text, ts[2:]
 	if len(rest) > 0 && rest[0].is("(") {
-		end := partner(rest, 0)
+		end := partner(rest)
 		return name, rest[1:end:end], rest[end+1:]
 	}
 	return name, nil, rest
@@ -225,9 +225,9 @@ func bounds(ts []token) string {
 	return from + ":" + bounds(ts[i+1:])
 }
 
-// partner returns the index of the bracket that ends the one at i.
-func partner(ts []token, i int) int {
-	end := i + 1 + level(ts[i+1:], ")", "]", "}")
+// partner returns the index of the bracket that ends the first token.
+func partner(ts []token) int {
+	end := 1 + level(ts[1:], ")", "]", "}")
 	if end == len(ts) {
 		refuse("a bracket does not end")
 	}
