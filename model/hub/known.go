@@ -3,6 +3,7 @@ package hub
 import (
 	"fmt"
 	"io"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -114,10 +115,25 @@ var short = map[string]string{
 // KnownList returns the known repositories.
 func KnownList() []Known { return append([]Known(nil), known...) }
 
+// Short returns the short name, "" if there is none.
+func (k Known) Short() string {
+	for name, repo := range short {
+		if repo == k.Repo {
+			return name
+		}
+	}
+	return ""
+}
+
 // Closest returns the known repository that a name, with or without its owner, most probably means:
 // one that differs in case or in at most two letters, else the first one that begins with the name,
-// if that has no owner. It returns "" if there is none, or if the name is known.
+// if that has no owner. Of a name like a short one, it lists the short ones of the same kind. It returns
+// "" if there is none, or if the name is known.
 func Closest(name string) string {
+	kind, _, _ := strings.Cut(strings.ToLower(name), ":")
+	if all := slices.DeleteFunc(slices.Sorted(maps.Keys(short)), func(s string) bool { return !strings.HasPrefix(s, kind+":") }); len(all) > 0 {
+		return strings.Join(all, ", ")
+	}
 	best, least := "", 3
 	for _, k := range known {
 		repo := k.Repo

@@ -147,9 +147,13 @@ func printKnown(s kit.Streams, format string) error {
 		return hub.WriteKnown(s.Out)
 	}
 	t := kit.NewTable(false)
-	fmt.Fprintln(t, "NAME\tFAMILY\tPARAMETERS\tTOKENIZER\tWORKS\tCHECKED HOW")
+	fmt.Fprintln(t, "NAME\tSHORT\tFAMILY\tPARAMETERS\tTOKENIZER\tWORKS\tCHECKED HOW")
 	for _, k := range hub.KnownList() {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", k.Repo, k.Family, humanize.Comma(k.Parameters), cmp.Or(k.Tokenizer, "its own"), k.Works, k.Checked)
+		parameters := "-"
+		if k.Parameters > 0 {
+			parameters = humanize.Comma(k.Parameters)
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", k.Repo, cmp.Or(k.Short(), "-"), k.Family, parameters, cmp.Or(k.Tokenizer, "its own"), k.Works, k.Checked)
 	}
 	return kit.Print(s.Out, format, map[string]any{"schema": "mdmgen.known/1", "models": hub.KnownList()}, t.String())
 }
