@@ -8,7 +8,6 @@ import (
 	"os"
 	"regexp"
 	"slices"
-	"time"
 
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/interaction"
@@ -21,10 +20,10 @@ import (
 
 const (
 	// wholeLength is the number of positions of a chain, of which wholeChains are drawn.
-	wholeLength, wholeChains = 120, 32
+	wholeLength, wholeChains = 120, 200
 	// loops is the number of real chains whose CDR3 is filled; its letters are compared with those
 	// of loopsKnown others.
-	loops, loopsKnown = 100, 400
+	loops, loopsKnown = 200, 384
 )
 
 // cdr3 finds the third loop of a heavy chain, between the conserved Cys and Trp-Gly-X-Gly.
@@ -45,7 +44,7 @@ func (f realFolder) heavy(ctx context.Context, net realNetwork) ([]report.Plot, 
 	valid := report.Plot{Name: "frames", Title: "AntiBERTy: whole chains with C … WG.G, the frame of a heavy chain's third loop", X: "network calls", Y: "share of chains", LogX: true, Bars: report.Intervals(0, "chains")}
 	letters := valid
 	letters.Name, letters.Title, letters.Y = "letters", "AntiBERTy: letters of the third loop, distance from other real ones", "TV"
-	t := report.Table{Title: "chains", Head: []string{"drawn", "sampler", "calls", "seconds a chain", "n", "C … WG.G", "TV of letters", "letters as in the chain"}}
+	t := report.Table{Title: "chains", Head: []string{"drawn", "sampler", "calls", "n", "C … WG.G", "TV of letters", "letters as in the chain"}}
 
 	whole := slices.Repeat([]likelihood.Target{net.masks(wholeLength)}, wholeChains)
 	var gaps []likelihood.Target
@@ -60,11 +59,9 @@ func (f realFolder) heavy(ctx context.Context, net realNetwork) ([]report.Plot, 
 		targets []likelihood.Target
 		real    []string
 		steps   []int
-	}{{"whole chain", whole, nil, []int{32, 8}}, {"third loop", gaps, real, []int{8, 4}}} {
+	}{{"whole chain", whole, nil, []int{32, 16, 8}}, {"third loop", gaps, real, []int{8, 4}}} {
 		for _, s := range net.realSamplers(in, drawn.steps...) {
-			start := time.Now()
 			texts, calls := net.fill(ctx, s, drawn.targets)
-			seconds := time.Since(start).Seconds() / float64(len(texts))
 			frames, same, length := make([]float64, len(texts)), make([]float64, len(texts)), make([]float64, len(texts))
 			var found []string
 			for i, text := range texts {
@@ -83,9 +80,9 @@ func (f realFolder) heavy(ctx context.Context, net realNetwork) ([]report.Plot, 
 				}
 			}
 			name, share, tv := s.Settings().Sampler, estimate.Mean(frames, 0), letterTV(found, known)
-			row := []string{drawn.name, name, number(calls.Mean), fmt.Sprintf("%.2g", seconds), fmt.Sprint(len(texts)), shareOf(share), measured(tv), "–"}
+			row := []string{drawn.name, name, number(calls.Mean), fmt.Sprint(len(texts)), shareOf(share), measured(tv), "–"}
 			if drawn.real != nil {
-				row[7] = twoDigits(estimate.NormalRatio(same, length, nil, 0))
+				row[6] = twoDigits(estimate.NormalRatio(same, length, nil, 0))
 			} else {
 				valid.Add(name, "", report.At(calls.Mean, share.Within(0, 1)))
 			}
@@ -94,8 +91,25 @@ func (f realFolder) heavy(ctx context.Context, net realNetwork) ([]report.Plot, 
 			fmt.Fprintln(os.Stderr, row, found[:min(3, len(found))])
 		}
 	}
-	t.Rows = append(t.Rows, []string{"–", "the real loops", "–", "–", fmt.Sprint(loops), "1", measured(letterTV(real, known)), "1"})
+	t.Rows = append(t.Rows, []string{"–", "the real loops", "–", fmt.Sprint(loops), "1", measured(letterTV(real, known)), "1"})
 	return []report.Plot{valid, letters}, []report.Table{t}
+}
+
+// ranks draws whole chains in an order that follows from the network's rows, which depends on their rounding.
+func (f realFolder) ranks(ctx context.Context, net realNetwork) ([]report.Plot, []report.Table) {
+	t := report.Table{Title: "confidence", Head: []string{"calls", "n", "C … WG.G"}}
+	whole := slices.Repeat([]likelihood.Target{net.masks(wholeLength)}, wholeChains)
+	for _, steps := range []int{32, 16, 8} {
+		texts, calls := net.fill(ctx, net.sampler("confidence", steps, nil), whole)
+		frames := make([]float64, len(texts))
+		for i, text := range texts {
+			if cdr3.MatchString(text) {
+				frames[i] = 1
+			}
+		}
+		t.Rows = append(t.Rows, []string{number(calls.Mean), fmt.Sprint(len(texts)), shareOf(estimate.Mean(frames, 0))})
+	}
+	return nil, []report.Table{t}
 }
 
 // letterTV returns the distance of the letters of texts from those of others.

@@ -61,7 +61,7 @@ func main() {
 	if *packages != "" {
 		parts = realParts(*packages)
 	}
-	net := open(ctx, "fairytale")
+	net := open(ctx, "fairytale", "")
 	defer net.Close()
 	for _, part := range parts {
 		if names := flag.Args(); len(names) > 0 && !slices.Contains(names, part.name) {
@@ -88,8 +88,8 @@ type network struct {
 	e *likelihood.Evaluator
 }
 
-func open(ctx context.Context, name string) network {
-	m := fatal.Must(model.Open(ctx, name, model.Options{Builtins: []model.Builtin{{Name: "fairytale", FS: builtin.Fairytale()}}}))
+func open(ctx context.Context, name string, dtype model.Dtype) network {
+	m := fatal.Must(model.Open(ctx, name, model.Options{Dtype: dtype, Builtins: []model.Builtin{{Name: "fairytale", FS: builtin.Fairytale()}}}))
 	return network{m, fatal.Must(likelihood.New(m, likelihood.Options{}))}
 }
 

@@ -14,6 +14,7 @@ import (
 	"mdmgen/analysis/interaction"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/report"
+	"mdmgen/model"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 	"mdmgen/tokenize"
@@ -27,9 +28,9 @@ type realFolder string
 // BERT of chemical reactions.
 func realParts(folder string) []part {
 	f := realFolder(folder)
-	on := func(name string, make func(realFolder, context.Context, realNetwork) ([]report.Plot, []report.Table)) func(context.Context, network) ([]report.Plot, []byte) {
+	on := func(name string, dtype model.Dtype, make func(realFolder, context.Context, realNetwork) ([]report.Plot, []report.Table)) func(context.Context, network) ([]report.Plot, []byte) {
 		return func(ctx context.Context, _ network) ([]report.Plot, []byte) {
-			net := openReal(ctx, filepath.Join(folder, "packages"), name)
+			net := openReal(ctx, filepath.Join(folder, "packages"), name, dtype)
 			defer net.Close()
 			plots, tables := make(f, ctx, net)
 			for _, t := range tables {
@@ -42,8 +43,8 @@ func realParts(folder string) []part {
 		}
 	}
 	return []part{
-		{"heavy", "real", on(antibodies, realFolder.heavy)}, {"steps", "real", on(antibodies, realFolder.steps)},
-		{"kinds", "real", on(antibodies, realFolder.kinds)}, {"reactions", "real", on(chemistry, realFolder.reactions)},
+		{"heavy", "real", on(antibodies, "int8", realFolder.heavy)}, {"ranks", "real", on(antibodies, "fp32", realFolder.ranks)}, {"steps", "real", on(antibodies, "fp32", realFolder.steps)},
+		{"kinds", "real", on(antibodies, "fp32", realFolder.kinds)}, {"reactions", "real", on(chemistry, "fp32", realFolder.reactions)},
 	}
 }
 
@@ -56,9 +57,9 @@ type realNetwork struct {
 	words *tokenize.Tokenizer
 }
 
-func openReal(ctx context.Context, packages, name string) realNetwork {
+func openReal(ctx context.Context, packages, name string, dtype model.Dtype) realNetwork {
 	path := filepath.Join(packages, filepath.FromSlash(name))
-	return realNetwork{open(ctx, path), fatal.Must(tokenize.Open(ctx, path))}
+	return realNetwork{open(ctx, path, dtype), fatal.Must(tokenize.Open(ctx, path))}
 }
 
 // lines returns n lines of a file, behind the first ones.

@@ -3,7 +3,7 @@
 # registry into a folder, 250 MB, and runs the parts of figures that need them. It is run in the
 # repository's root, for one part or for all:
 #
-#	tools/figures/real.sh FOLDER [heavy|steps|kinds|reactions]
+#	tools/figures/real.sh FOLDER [heavy|ranks|steps|kinds|reactions]
 set -eu
 folder=$1
 shift

@@ -19,7 +19,7 @@ func TestPublished(t *testing.T) {
 	if folder == "" {
 		t.Skip("MDMGEN_REAL names no folder with the package antiberty")
 	}
-	net := openReal(t.Context(), folder, antibodies)
+	net := openReal(t.Context(), folder, antibodies, "fp32")
 	defer net.Close()
 	at := cdr3.FindStringSubmatchIndex(trastuzumab)
 	gap := net.gap(trastuzumab, at[2], at[3]-at[2]+len("WG.G"))
