@@ -66,17 +66,23 @@ func Open(s kit.Streams, o Options) (screen *Screen, why string) {
 	}
 	w := &Screen{out: s.Out, size: func() (int, int) { return kit.Size(s.Out) }, view: Picture{Options: o}, stop: make(chan struct{})}
 	s.Out.Before(w.yield)
-	w.done.Go(w.run)
+	w.start()
 	return w, ""
 }
 
-// run draws changes at intervals.
-func (w *Screen) run() {
+// start begins to draw.
+func (w *Screen) start() {
+	stop := w.stop // Close clears the field.
+	w.done.Go(func() { w.run(stop) })
+}
+
+// run draws changes at intervals, until stop is closed.
+func (w *Screen) run(stop <-chan struct{}) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
 		select {
-		case <-w.stop:
+		case <-stop:
 			return
 		case <-tick.C:
 			w.mu.Lock()

@@ -243,3 +243,32 @@ func TestFits(t *testing.T) {
 		}
 	}
 }
+
+// slow is a terminal that takes its time for a picture.
+type slow struct{ drawing chan struct{} }
+
+func (s slow) Write(p []byte) (int, error) {
+	select {
+	case s.drawing <- struct{}{}:
+	default:
+	}
+	time.Sleep(50 * time.Millisecond)
+	return len(p), nil
+}
+
+// TestClosedInMidPicture checks that a screen that is closed while it draws ends.
+func TestClosedInMidPicture(t *testing.T) {
+	t.Parallel()
+	terminal := slow{make(chan struct{})}
+	w := &Screen{out: &kit.StandardOutput{W: terminal}, size: func() (int, int) { return 80, 20 }, view: Picture{Options: options()}, stop: make(chan struct{})}
+	w.start()
+	w.Frame(frames[0])
+	<-terminal.drawing
+	closed := make(chan struct{})
+	go func() { w.Close(); close(closed) }()
+	select {
+	case <-closed:
+	case <-time.After(10 * time.Second):
+		t.Error("it draws for ever")
+	}
+}
