@@ -207,12 +207,13 @@ func (b *Builder) check(j Job) error {
 	set := j.Sampler.Settings()
 	err := j.Sampler.Check(b.Network.Spec(), j.Tokens)
 	switch most := set.MaxLength; {
-	case set.Cache != "" && err == nil:
-		err = cache.Check(b.Network)
+	case err != nil:
 	case most > 0 && facts.FixedLength:
 		err = fmt.Errorf("max-length %d: the model takes canvases of exactly %d positions, which cannot grow: leave it out", most, facts.Length)
 	case most > facts.Length:
 		err = fmt.Errorf("max-length %d: the model takes canvases of at most %d positions", most, facts.Length)
+	case set.Cache != "":
+		err = cache.Check(b.Network)
 	}
 	return err
 }
