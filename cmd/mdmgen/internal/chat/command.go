@@ -122,12 +122,12 @@ func (c *session) settings(ctx context.Context) string {
 	for _, name := range slices.Sorted(maps.Keys(c.set)) {
 		t.Row(name, "%s", strings.Trim(string(c.set[name]), `"`))
 	}
-	r, _ := c.request() // The answer reports errors.
+	next := *c
 	if !c.story && c.turns() == 0 {
-		r.Messages = append(r.Messages, chat.Message{Role: "user", Content: "Hello"})
+		next.messages = append(next.messages, chat.Message{Role: "user", Content: "Hello"})
 	}
-	j, _ := c.builder.Job(ctx, r)
-	set := cmp.Or(j.Sampler, c.builder.Sampler()).Settings()
+	_ = next.next(ctx, func(string) {}) // The answer reports errors.
+	set := cmp.Or(next.job.Sampler, c.builder.Sampler()).Settings()
 	how := set.Sampler
 	for _, p := range set.List() {
 		if value := p.Get(); value != "" {
