@@ -123,7 +123,7 @@ func (c *session) settings(ctx context.Context) string {
 		t.Row(name, "%s", strings.Trim(string(c.set[name]), `"`))
 	}
 	next := *c
-	if !c.story && c.turns() == 0 {
+	if n := len(c.messages); !c.story && (n == 0 || c.messages[n-1].Role != "user") {
 		next.messages = append(next.messages, chat.Message{Role: "user", Content: "Hello"})
 	}
 	_ = next.next(ctx, func(string) {}) // The answer reports errors.
