@@ -124,13 +124,19 @@ type OllamaFailure struct {
 	Error string `json:"error"`
 }
 
-// ShowRequest names the model.
+// ShowRequest names the model, which older clients call Name.
 type ShowRequest struct {
 	Model   string `json:"model,omitempty"`
+	Name    string `json:"name,omitempty"`
 	Verbose bool   `json:"verbose,omitempty"`
 }
 
-func (s *Server) show(*exchange, *ShowRequest) (*map[string]any, error) {
+func (s *Server) show(_ *exchange, q *ShowRequest) (*map[string]any, error) {
+	if q.Name != "" {
+		if err := s.serves(q.Name); err != nil {
+			return nil, err
+		}
+	}
 	f := s.Model.Facts()
 	return &map[string]any{
 		"name": s.Name, "model": s.Name, "modified_at": s.began, "digest": strings.TrimPrefix(f.Digest, "sha256:"),
@@ -141,7 +147,7 @@ func (s *Server) show(*exchange, *ShowRequest) (*map[string]any, error) {
 
 // tags lists the model as show does.
 func (s *Server) tags(x *exchange) error {
-	m, _ := s.show(x, nil)
+	m, _ := s.show(x, &ShowRequest{})
 	return x.answer(http.StatusOK, map[string]any{"models": []any{m}})
 }
 

@@ -80,7 +80,9 @@ func TestOllamaRefused(t *testing.T) {
 		`/api/chat {"prompt":"a"}`:                                   "/api/chat has messages",
 		`/api/chat {"messages":[{"role":"user","content":"a"}]}`:     "chat template",
 		`/api/chat {"model":"gpt-4","messages":[]}`:                  "serves only fairytale",
-		`/api/embed {}`: "there is no",
+		`/api/show {"model":"gpt-4"}`:                                "serves only fairytale",
+		`/api/show {"name":"gpt-4"}`:                                 "serves only fairytale",
+		`/api/embed {}`:                                              "there is no",
 	} {
 		path, body, _ := strings.Cut(body, " ")
 		status, data := r.ask(path, body)
@@ -94,8 +96,10 @@ func TestOllamaRefused(t *testing.T) {
 			t.Errorf("%s: %s, want %s", path, got, want)
 		}
 	}
-	if got := string(r.must(t, http.StatusOK, "/api/show", `{"model":"fairytale:latest"}`, nil)); !strings.Contains(got, `"mdlm.context_length":128`) {
-		t.Error(got)
+	for _, name := range []string{"model", "name"} {
+		if got := string(r.must(t, http.StatusOK, "/api/show", `{"`+name+`":"fairytale:latest"}`, nil)); !strings.Contains(got, `"mdlm.context_length":128`) {
+			t.Error(got)
+		}
 	}
 	for path, body := range map[string]string{"/api/chat": `{"model":"fairytale"}`, "/api/generate": `{"model":"fairytale"}`} {
 		var loaded serve.OllamaAnswer
