@@ -158,7 +158,8 @@ func TestDrain(t *testing.T) {
 	var clients sync.WaitGroup
 	for i := range 12 {
 		clients.Go(func() {
-			status, data := r.ask("/v1/generate", fmt.Sprintf(`{"length":12,"n":2,"seed":%d}`, i))
+			// So long that none is answered before the last has come.
+			status, data := r.ask("/v1/generate", fmt.Sprintf(`{"length":96,"seed":%d}`, i))
 			if status != http.StatusOK {
 				t.Errorf("request %d: %d %s", i, status, data)
 			}
