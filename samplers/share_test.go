@@ -109,8 +109,8 @@ func begun(r *rand.Rand) []int {
 func TestShare(t *testing.T) {
 	t.Parallel()
 	options := map[bool][]catalog.Options{
-		false: {{}, {Sampler: "parallel-fhs", Steps: 2}, {Sampler: "threshold"}, {Sampler: "confidence", Cache: "dual", LayerOptions: catalog.LayerOptions{BlockLength: 2}}, {Lookahead: 3}, {LayerOptions: catalog.LayerOptions{Guidance: 1}}, {Sampler: "remdm", Steps: 3}, {Draw: draw.Settings{Temperature: new(float64)}}},
-		true:  {{}, {Sampler: "causal"}, {Sampler: "speculate"}, {Sampler: "threshold"}, {Sampler: "parallel-fhs", Steps: 2}, {Draw: draw.Settings{Temperature: new(float64)}}},
+		false: {{}, {Sampler: "parallel-fhs", Steps: 2}, {Sampler: "threshold"}, {Sampler: "confidence", Cache: "dual", LayerOptions: catalog.LayerOptions{BlockLength: 2}}, {Lookahead: 3}, {LayerOptions: catalog.LayerOptions{Guidance: 1}}, {Sampler: "remdm", Steps: 3}, {Sampler: "llada2", RankOptions: catalog.RankOptions{EditingThreshold: 0.25, Threshold: 0.2}}, {Draw: draw.Settings{Temperature: new(float64)}}},
+		true:  {{}, {Sampler: "causal"}, {Sampler: "speculate"}, {Sampler: "threshold"}, {Sampler: "parallel-fhs", Steps: 2}, {Sampler: "threshold", LayerOptions: catalog.LayerOptions{BlockLength: 4, MaxLength: 80}}, {Draw: draw.Settings{Temperature: new(float64)}}},
 	}
 	for _, causal := range []bool{false, true} {
 		net := &chained{causal: causal}
@@ -151,6 +151,17 @@ func TestShare(t *testing.T) {
 				t.Errorf("causal %t, %d bytes: %d users of %d nodes, %d positions are shared; within its bound: %t", causal, bytes, users, nodes, cached, within)
 			}
 		}
+	}
+}
+
+// TestSharedAtOnce checks that samples which begin alike compute that once although they begin together.
+func TestSharedAtOnce(t *testing.T) {
+	t.Parallel()
+	net := &chained{}
+	canvas := append(make([]int, 16), 7, 7, 7, 7)
+	_, totals := lawstest.Collect(t, net, samplers.Copies(canvas, 0, 8), samplers.Config{Method: lawstest.NewFor(t, catalog.Options{}, net.Spec()), Batch: 8, Store: samplers.NewStore(1 << 20)})
+	if want := 16 + 8*4*4; totals.Positions != want || totals.Cached != 7*16 {
+		t.Errorf("%d positions are computed and %d shared, want %d and %d", totals.Positions, totals.Cached, want, 7*16)
 	}
 }
 
