@@ -334,8 +334,20 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%s %.60s: %s", c.path, c.body, data)
 		}
 	}
-	if resp, err := r.client.Post(r.url+"/v1/generate", "text/plain", strings.NewReader(`{"length":8}`)); err != nil || resp.StatusCode != http.StatusUnsupportedMediaType {
-		t.Errorf("a form: %v %v", resp, err)
+	for _, c := range []struct {
+		path, kind, site string
+		want             int
+	}{
+		{"/v1/generate", "text/plain", "", 415}, {"/v1/generate", "application/x-www-form-urlencoded", "", 415}, {"/api/show", "text/plain", "", 415},
+		{"/api/show", "application/x-www-form-urlencoded", "same-origin", 415}, {"/api/show", "application/x-www-form-urlencoded", "", 200}, // curl's
+	} {
+		req, _ := http.NewRequest("POST", r.url+c.path, strings.NewReader(`{}`))
+		req.Header.Set("Content-Type", c.kind)
+		req.Header.Set("Sec-Fetch-Site", c.site)
+		resp := reftest.Must(r.client.Do(req))(t)
+		if resp.Body.Close(); resp.StatusCode != c.want {
+			t.Errorf("%s as %s from %q: %s, want %d", c.path, c.kind, c.site, resp.Status, c.want)
+		}
 	}
 	if log := r.log.String(); strings.Contains(log, "nosuch") || !strings.Contains(log, "status=413") {
 		t.Errorf("the log: %s", log)

@@ -77,7 +77,12 @@ var bodyTime = 30 * time.Second
 
 // read decodes the body into a struct. It returns an error for unknown fields.
 func (x *exchange) read(q any) error {
-	if kind, _, err := mime.ParseMediaType(x.r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+	// A page of another site cannot send JSON without asking. Ollama's documents send it with curl's own type,
+	// which a browser's request has only with one of the other headers.
+	h := x.r.Header
+	kind, _, err := mime.ParseMediaType(h.Get("Content-Type"))
+	curl := kind == "application/x-www-form-urlencoded" && h.Get("Origin")+h.Get("Sec-Fetch-Site") == "" && strings.HasPrefix(x.r.URL.Path, "/api/")
+	if !curl && (err != nil || kind != "application/json") {
 		return refuse(http.StatusUnsupportedMediaType, "", "the body must be JSON, with the header Content-Type: application/json")
 	}
 	// A large body takes its place, as long as it may become, among those that are being read, decoded and
@@ -96,7 +101,7 @@ func (x *exchange) read(q any) error {
 	_ = x.control.SetReadDeadline(time.Now().Add(bodyTime)) // A test's recorder does not support it.
 	var body bytes.Buffer
 	body.Grow(int(length) + bytes.MinRead)
-	_, err := body.ReadFrom(http.MaxBytesReader(x.w, x.r.Body, maxBody))
+	_, err = body.ReadFrom(http.MaxBytesReader(x.w, x.r.Body, maxBody))
 	switch tooLong := new(http.MaxBytesError); {
 	case errors.As(err, &tooLong):
 		return refuse(http.StatusRequestEntityTooLarge, "", fmt.Sprintf("the body is longer than %d bytes", maxBody))

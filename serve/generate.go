@@ -83,7 +83,7 @@ func (x *exchange) job(r requests.Request, top int) (j job, err error) {
 func unfit(err error) error {
 	wrong := new(requests.Error)
 	_ = errors.As(err, &wrong) // else it has no field
-	return invalid(wrong.Field, fault.Spelled(err, func(fault.Term) string { return "the prompt of /v1/completions" }))
+	return invalid(wrong.Field, fault.Spelled(err, func(fault.Term) string { return "the prompt of /v1/completions or /api/generate" }))
 }
 
 // tooMany returns the error for sampling fill positions in addition to the given ones.
