@@ -61,7 +61,7 @@ func Command(s kit.Streams) *cli.Command {
 			"printf 'Hello\\nAnd you?\\n' | mdmgen chat GSAI-ML/LLaDA-8B-Instruct --seed 1\n\n" +
 			"Each line is a message, and the model answers by its chat template; Ctrl-C stops an answer and keeps its text up to\n" +
 			"the first mask, Ctrl-D leaves. If standard input or output is no terminal, only answers are printed. A model without\n" +
-			"a chat template continues a story instead: each line is appended to it.\n\n" + help,
+			"a chat template continues a story instead: each line is appended to it.\n\n" + kit.Indent + strings.ReplaceAll(help, "\n", "\n"+kit.Indent),
 		Flags: o.flags().CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error {
 			if err := o.model.Argument("chat", args, o.all); err != nil {

@@ -51,7 +51,7 @@ func (c *session) line(ctx context.Context, text string) (answers bool, says str
 		return false, "", false, exit.Usagef("/system: a story has no system's message")
 	}
 	switch system := len(c.messages) - c.turns(); name {
-	case "/help":
+	case "/help", "/?": // /?, /bye and /quit are what other chats have
 		says = help
 	case "/system":
 		c.instruct(rest)
@@ -77,7 +77,7 @@ func (c *session) line(ctx context.Context, text string) (answers bool, says str
 		err = c.save(ctx, rest)
 	case "/load":
 		err = c.read(ctx, rest)
-	case "/exit":
+	case "/exit", "/bye", "/quit":
 		leave = true
 	default:
 		names := append(regexp.MustCompile(`(?m)^/\w+`).FindAllString(help, -1), "/help")

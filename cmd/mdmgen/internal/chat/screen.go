@@ -11,6 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
+	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/watch"
 	"mdmgen/internal/fault"
 	"mdmgen/internal/printable"
@@ -60,7 +61,8 @@ func (c *session) show(ctx context.Context) error {
 	keys := keyboard{os.Stdin, func() { m.program.Send(do(m.leave)) }}
 	m.program = tea.NewProgram(m, tea.WithInput(keys), tea.WithOutput(c.streams.Out.W), tea.WithoutSignalHandler())
 	defer context.AfterFunc(ctx, func() { m.program.Send(do(m.leave)) })()
-	fmt.Fprintln(c.streams.Out, c.greeting())
+	columns, _ := kit.Size(c.streams.Out)
+	fmt.Fprintln(c.streams.Out, ansi.Wrap(c.greeting(), columns, ""))
 	_, err := m.program.Run()
 	if ctx.Err() != nil {
 		return ctx.Err()
