@@ -24,7 +24,7 @@ type matching struct {
 func (m *matching) flags() kit.Set {
 	return kit.Set{
 		kit.Texts(&m.texts[0], kit.Flag{Name: "regex", Category: kit.CatSample, Usage: "make sampled text match `PATTERN`; or NAME=PATTERN for a gap {{NAME:N}}"}),
-		kit.Texts(&m.texts[1], kit.Flag{Name: "json-schema", Category: kit.CatSample, Usage: "make sampled text fit the JSON schema in `FILE`; or NAME=FILE"}),
+		kit.Texts(&m.texts[1], kit.Flag{Name: "json-schema", Category: kit.CatSample, Usage: "make sampled text fit the JSON schema in `FILE`, or typed as {…}; or NAME=FILE"}),
 		kit.Texts(&m.texts[2], kit.Flag{Name: "choices", Category: kit.CatSample, Usage: "make sampled text one of `LIST`, comma-separated or JSON; or NAME=LIST"}),
 	}
 }
@@ -47,9 +47,12 @@ func (g *generation) readPatterns(gaps map[string]requests.Gap) error {
 			case p.Text == "":
 				return exit.Usagef("--%s: the value is empty", flag)
 			case flag == "json-schema":
-				data, err := plainfile.Named(g.ctx, p.Text, maxPatternFile)
-				if err != nil {
-					return fmt.Errorf("--%s %s: %w", flag, p.Text, err)
+				data := []byte(p.Text)
+				if data[0] != '{' {
+					var err error
+					if data, err = plainfile.Named(g.ctx, p.Text, maxPatternFile); err != nil {
+						return fmt.Errorf("--%s %s: %w", flag, p.Text, err)
+					}
 				}
 				data = bytes.TrimPrefix(data, []byte("\ufeff")) // Editors on Windows write a byte order mark.
 				if _, err := match.Schema(data); err != nil {

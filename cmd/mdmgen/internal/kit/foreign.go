@@ -13,9 +13,11 @@ var foreignFlags = map[string]string{
 	"alg=maskgit-plus": "--sampler confidence --set rule=dream --set score=maskgit-plus", "alg=topk-margin": "--sampler confidence --set rule=dream --set score=margin", // Dream
 	"alg=entropy": "--sampler confidence --set rule=dream --set score=entropy", "alg=origin": "--sampler tweedie",
 	"alg":  "--sampler confidence --set rule=dream --set score=SCORE",
-	"host": "--listen %s:8080", // llama.cpp and vLLM
+	"host": "--listen %s:PORT", // llama.cpp and vLLM
 	"c":    "--length %s", "ctx-size": "--length %s", "max-model-len": "--length %s",
-	"ngl": "--device cuda", "n-gpu-layers": "--device cuda", "gpu-layers": "--device cuda",
+	"gpu": "--device cuda", "ngl": "--device cuda", "n-gpu-layers": "--device cuda", "gpu-layers": "--device cuda",
+	"load-in-8bit": "--dtype int8", "load-in-4bit": "--dtype int4", "do-sample": "--temperature 1, or --temperature 0 for False", // transformers
+	"api-key":  "--key-file FILE",
 	"messages": "--chat TEXT", "system-prompt": "--input FILE, whose lines have messages",
 }
 
@@ -38,8 +40,8 @@ func foreign(arg string, after []string, set Set) string {
 
 // foreignCommands maps commands of other programs to ours, and to the words that say the same.
 var foreignCommands = map[string]string{
-	"ls": "list", "rm": "remove",
-	"sample": "mdmgen generate", "infer": "mdmgen generate", "eval": "mdmgen score TEXT", "perplexity": "mdmgen score TEXT", "ppl": "mdmgen score TEXT",
+	"ls": "list", "rm": "remove", "models": "mdmgen list", "complete": "mdmgen generate TEXT", "infill": "mdmgen generate --infill TEMPLATE",
+	"sample": "mdmgen generate", "infer": "mdmgen generate", "eval": "mdmgen score TEXT", "lm_eval": "mdmgen score TEXT", "perplexity": "mdmgen score TEXT", "ppl": "mdmgen score TEXT",
 	"benchmark": "mdmgen bench", "download": "mdmgen pull NAME", "rmi": "mdmgen remove NAME", "start": "mdmgen serve",
 }
 

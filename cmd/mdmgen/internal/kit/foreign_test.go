@@ -20,7 +20,7 @@ func TestForeign(t *testing.T) {
 			t.Errorf("%s: %q", arg, got)
 		}
 	}
-	if got := foreign("--host", nil, set); got != "--listen VALUE:8080" {
+	if got := foreign("--host", nil, set); got != "--listen VALUE:PORT" {
 		t.Errorf("a host without a value: %q", got)
 	}
 }

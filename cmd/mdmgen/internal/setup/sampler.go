@@ -183,7 +183,11 @@ func (s *Sampler) Check(ctx context.Context, command string, all kit.Set) error 
 		if !all.Given(flag) {
 			continue
 		}
-		err := exit.Usagef("%s: the sampler %s does not use it%s", all.Typed(flag), s.Name, others(flag))
+		instead := others(flag)
+		if flag == "steps" && !all.Given("sampler") && all.Find("calls") != nil {
+			instead = fmt.Sprintf(": write --calls %d, or name another sampler%s", o.Steps, instead)
+		}
+		err := exit.Usagef("%s: the sampler %s does not use it%s", all.Typed(flag), s.Name, instead)
 		if why := unused[flag]; why != "" {
 			if missing, ok := strings.CutPrefix(why, "without "); ok {
 				err = exit.Usagef("%s: the sampler %s does not use it without %s", all.Typed(flag), s.Name, all.Typed(missing))
