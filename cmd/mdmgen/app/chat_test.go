@@ -67,7 +67,7 @@ func TestStoryStopped(t *testing.T) {
 	needRuntime(t)
 	saved := filepath.Join(t.TempDir(), "story.jsonl")
 	x := newTerminal(t, "70", "16", "mdmgen chat --seed 1 --length +20 --set correct=gibbs:1x100000")
-	x.seen("\n>\n")
+	x.seen("each line is\nappended to it; /help lists commands\n>\n") // The words are whole.
 	x.line("Once upon a ", " 0 masked · ")
 	x.tmux("send-keys", "C-c")
 	x.seen("(stopped)")

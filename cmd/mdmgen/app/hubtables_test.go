@@ -27,6 +27,15 @@ func TestKnownTable(t *testing.T) {
 	}
 }
 
+// TestKnownOnTerminal checks that a known repository has one line of a terminal.
+func TestKnownOnTerminal(t *testing.T) {
+	t.Parallel()
+	screen := newTerminal(t, "70", "16", "mdmgen list --known").seen("status 0")
+	if got := strings.Count(screen, "…\n"); got != len(hub.KnownList())+1 {
+		t.Errorf("%d lines end early: %s", got, screen)
+	}
+}
+
 // TestFamiliesTable checks that docs/families.md has the tables of supported and of rejected
 // families.
 func TestFamiliesTable(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
 	"github.com/urfave/cli/v2"
@@ -102,8 +103,8 @@ func List(s kit.Streams) *cli.Command {
 		Name:  "list",
 		Usage: "list the models in the cache, or all known ones",
 		Description: "Prints a line for each revision in the cache: name, branches and tags, size, last use, and whether it is\n" +
-			"complete. --known lists published models, the commands that work, and how\n" +
-			"that was checked; the published weights were not run.",
+			"complete. --known lists published models, the commands that work, and how that was checked, on a terminal as\n" +
+			"much as a line has room for; the published weights were not run.",
 		Flags: set.CLI(),
 		Action: kit.Do(func(_ context.Context, args []string) error {
 			if err := kit.NoArguments("list", args); err != nil {
@@ -155,7 +156,15 @@ func printKnown(s kit.Streams, format string) error {
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", k.Repo, cmp.Or(k.Short(), "-"), k.Family, parameters, cmp.Or(k.Tokenizer, "its own"), k.Works, k.Checked)
 	}
-	return kit.Print(s.Out, format, map[string]any{"schema": "mdmgen.known/1", "models": hub.KnownList()}, t.String())
+	text := t.String()
+	if columns, _ := kit.Size(s.Out); columns > 0 {
+		lines := strings.Split(text, "\n")
+		for i, line := range lines {
+			lines[i] = ansi.Truncate(line, columns, "…")
+		}
+		text = strings.Join(lines, "\n")
+	}
+	return kit.Print(s.Out, format, map[string]any{"schema": "mdmgen.known/1", "models": hub.KnownList()}, text)
 }
 
 // Remove returns the command remove.
