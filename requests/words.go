@@ -93,6 +93,16 @@ func (w *Words) Prompt(a chat.Asked) ([]int, error) {
 	return t.Prompt(words, a)
 }
 
+// Talks reports whether there is a chat template; an error is that of one that cannot be used with the
+// values of variables.
+func (w *Words) Talks(kwargs map[string]any) (bool, error) {
+	_, err := w.Prompt(chat.Asked{Messages: []chat.Message{{Role: "user", Content: "Hello"}}, Kwargs: kwargs})
+	if errors.As(err, new(*NoTemplateError)) {
+		return false, nil
+	}
+	return true, err
+}
+
 // Template returns "sha256:…" of the chat template, "" if none was opened. It opens none.
 func (w *Words) Template() string {
 	if w == nil || w.used.Load() == nil {

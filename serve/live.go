@@ -6,7 +6,6 @@ import (
 
 	"mdmgen/requests"
 	"mdmgen/serve/page"
-	"mdmgen/tokenize/chat"
 )
 
 // page answers with the page on which canvases fill.
@@ -39,8 +38,8 @@ func (s *Server) page(x *exchange) error {
 	return page.Live(x.w, p)
 }
 
-// talks reports whether the model has a chat template.
+// talks reports whether the model has a chat template that can be used.
 func (s *Server) talks() bool {
-	_, err := s.requests.Words.Prompt(chat.Asked{Messages: []chat.Message{{Role: "user", Content: "Hello"}}})
-	return err == nil
+	talks, err := s.requests.Words.Talks(nil)
+	return talks && err == nil
 }

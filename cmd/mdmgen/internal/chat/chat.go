@@ -3,6 +3,7 @@
 package chat
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,8 +18,6 @@ import (
 	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/requests"
 	"mdmgen/samplers/catalog"
-	"mdmgen/tokenize"
-	"mdmgen/tokenize/chat"
 )
 
 // options holds the flags.
@@ -81,11 +80,9 @@ func talk(ctx context.Context, s kit.Streams, o *options) (err error) {
 	if c.words, err = o.tokenizer.Open(ctx, s, &o.model); err != nil {
 		return setup.NeedTokenizer(err, "a chat", "")
 	}
-	c.texts = requests.OpenWords(func() (*tokenize.Tokenizer, error) { return c.words, nil })
-	var none *requests.NoTemplateError
-	if _, err := c.texts.Prompt(chat.Asked{Messages: []chat.Message{{Role: "user", Content: "Hello"}}, Kwargs: o.kwargs}); errors.As(err, &none) {
-		c.story = true
-	} else if err != nil {
+	c.texts = requests.WordsOf(c.words)
+	talks, err := c.texts.Talks(o.kwargs)
+	if c.story = !talks; err != nil {
 		return c.wrong(err)
 	}
 	if c.story {
@@ -104,9 +101,7 @@ func talk(ctx context.Context, s kit.Streams, o *options) (err error) {
 	if o.kwargs != nil {
 		c.set["chat_template_kwargs"], _ = json.Marshal(o.kwargs)
 	}
-	if o.system != "" {
-		c.instruct(o.system)
-	}
+	c.instruction = cmp.Or(o.system, c.instruction)
 	if c.network, err = o.model.Open(ctx, s, o.all); err != nil {
 		return err
 	}
@@ -142,34 +137,27 @@ func (c *session) greeting() string {
 
 // lines answers the lines of standard input. It prints only answers; the first error ends it.
 func (c *session) lines(ctx context.Context) error {
-	tell := func(text string) {
+	c.tell = func(text string) {
 		for line := range strings.SplitSeq(text, "\n") {
 			c.streams.Notice(line)
 		}
 	}
 	if c.story || kit.IsTerminal(c.streams.In) {
-		tell(c.greeting())
+		c.tell(c.greeting())
 	}
 	for line, err := range kit.Lines(c.streams.In, "standard input") {
 		if err != nil {
 			return err
 		}
-		answers, says, leave, err := c.line(ctx, string(line.Text))
+		answer, err := c.turn(ctx, string(line.Text))
+		if err == errLeave {
+			break
+		}
 		if err != nil {
 			return err
 		}
-		if says != "" {
-			tell(says)
-		}
-		if leave {
-			break
-		}
-		if answers {
-			text, err := c.answer(ctx, tell, nil)
-			if err != nil {
-				return err
-			}
-			fmt.Fprintln(c.streams.Out, text)
+		if answer != nil {
+			fmt.Fprintln(c.streams.Out, *answer)
 		}
 	}
 	c.sampler.ShowSeed(c.streams, c.seed)

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"regexp"
@@ -33,62 +34,70 @@ const help = "/system TEXT       set the system's message; remove it without TEX
 	"/exit              leave\n" +
 	"//TEXT             the message /TEXT"
 
-// line does what a line says. answers reports whether an answer is due, leave whether the chat is over;
-// says is told to the user.
-func (c *session) line(ctx context.Context, text string) (answers bool, says string, leave bool, err error) {
-	text = strings.TrimSuffix(text, "\r")
-	name, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
-	rest = strings.TrimSpace(rest)
-	switch {
-	case name == "" && !c.story:
-		return false, "", false, nil
-	case !strings.HasPrefix(name, "/") || strings.HasPrefix(name, "//"):
-		if text = strings.TrimPrefix(text, "/"); text != "" {
-			c.say(text)
-		}
-		return true, "", false, nil
-	case c.story && name == "/system":
-		return false, "", false, exit.Usagef("/system: a story has no system's message")
+// errLeave ends a chat.
+var errLeave = errors.New("the chat is over")
+
+// turn does what a line says, and returns the answer if one is due.
+func (c *session) turn(ctx context.Context, line string) (answer *string, err error) {
+	line = strings.TrimSuffix(line, "\r")
+	name, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+	answers := name != "" || c.story
+	if strings.HasPrefix(name, "/") && !strings.HasPrefix(name, "//") {
+		answers, err = c.command(ctx, name, strings.TrimSpace(rest))
+	} else if text := strings.TrimPrefix(line, "/"); answers && text != "" {
+		c.say(text)
 	}
-	switch system := len(c.messages) - c.turns(); name {
+	if err != nil || !answers {
+		return nil, err
+	}
+	text, err := c.answer(ctx)
+	return &text, err
+}
+
+// command does a command, and reports whether an answer is due.
+func (c *session) command(ctx context.Context, name, rest string) (answers bool, err error) {
+	switch name {
 	case "/help", "/?": // /?, /bye and /quit are what other chats have
-		says = help
+		c.tell(help)
 	case "/system":
-		c.instruct(rest)
+		if c.story {
+			return false, exit.Usagef("/system: a story has no system's message")
+		}
+		c.instruction = rest
 	case "/set":
 		err = c.option(rest)
 	case "/show":
-		says = c.settings(ctx)
+		c.tell(c.settings(ctx))
 	case "/regen", "/undo":
-		n := len(c.messages)
-		for n > system && c.messages[n-1].Role == "assistant" {
-			n--
+		last := len(c.messages) - 1
+		for last >= 0 && c.messages[last].Role == "assistant" {
+			last--
 		}
-		if answers = name == "/regen"; !answers {
-			n--
+		if last < 0 {
+			return false, exit.Usagef("%s: there is no message", name)
 		}
-		if n < system || answers && n == system {
-			return false, "", false, exit.Usagef("%s: there is no message", name)
+		if answers = name == "/regen"; answers {
+			last++
 		}
-		c.messages = c.messages[:n]
+		c.messages = c.messages[:last]
 	case "/clear":
-		c.messages, c.left = c.messages[:system], 0
+		c.messages = nil
 	case "/save":
 		err = c.save(ctx, rest)
 	case "/load":
 		err = c.read(ctx, rest)
 	case "/exit", "/bye", "/quit":
-		leave = true
+		err = errLeave
 	default:
 		names := append(regexp.MustCompile(`(?m)^/\w+`).FindAllString(help, -1), "/help")
 		err = exit.Usagef("%.40s: no such command%s", name, cmp.Or(suggest.Ending(name, names), "; // begins a message with /"))
 	}
-	c.left = min(c.left, max(0, c.turns()-1))
-	return answers, says, leave, err
+	c.left = min(c.left, max(0, len(c.messages)-1))
+	return answers, err
 }
 
 // option sets or removes an option of requests.
-func (c *session) option(text string) error {
+func (c *session) option(text string) (err error) {
 	name, value, _ := strings.Cut(text, " ")
 	name, value = strings.ReplaceAll(name, "-", "_"), strings.TrimSpace(value)
 	switch {
@@ -99,34 +108,34 @@ func (c *session) option(text string) error {
 		return nil
 	}
 	// A value is text, such as that of prefix, or else JSON, such as that of chat_template_kwargs.
-	raw, _ := json.Marshal(value)
-	object := func() []byte { return fmt.Appendf(nil, "{%q:%s}", name, raw) }
-	_, err := c.builder.Parse(object())
-	if err != nil && json.Valid([]byte(value)) {
-		raw = []byte(value)
-		_, err = c.builder.Parse(object())
+	quoted, _ := json.Marshal(value)
+	for _, raw := range [][]byte{quoted, []byte(value)} {
+		if !json.Valid(raw) {
+			break
+		}
+		if _, err = requests.Parse(fmt.Appendf(nil, "{%q:%s}", name, raw), 1); err == nil {
+			c.set[name] = raw
+			return nil
+		}
 	}
-	if err != nil {
-		return exit.Usagef("/set: %s", fault.Plain(err))
-	}
-	c.set[name] = raw
-	return nil
+	return exit.Usagef("/set: %s", fault.Plain(err))
 }
 
 // settings describes the chat and its next answer.
 func (c *session) settings(ctx context.Context) string {
 	t := kit.NewTable(false)
 	t.Row("model", "%s", c.model.Ref)
-	t.Row("messages", "%d, %d of them left out", len(c.messages), c.left)
+	t.Row("messages", "%d, %d of them left out", len(c.history(0)), c.left)
 	t.Row("seed", "%d", c.seed)
 	for _, name := range slices.Sorted(maps.Keys(c.set)) {
 		t.Row(name, "%s", strings.Trim(string(c.set[name]), `"`))
 	}
 	next := *c
+	next.tell = func(string) {}
 	if n := len(c.messages); !c.story && (n == 0 || c.messages[n-1].Role != "user") {
 		next.messages = append(next.messages, chat.Message{Role: "user", Content: "Hello"})
 	}
-	_ = next.next(ctx, func(string) {}) // The answer reports errors.
+	_ = next.next(ctx) // The answer reports errors.
 	set := cmp.Or(next.job.Sampler, c.builder.Sampler()).Settings()
 	how := set.Sampler
 	for _, p := range set.List() {
@@ -158,7 +167,7 @@ func (c *session) save(ctx context.Context, path string) error {
 	if c.story {
 		object["prefix"] = text(c.messages)
 	} else {
-		object["messages"] = c.messages
+		object["messages"] = c.history(0)
 	}
 	out, err := kit.NewOutput(ctx, "/save", path, c.streams)
 	if err != nil {
@@ -200,7 +209,7 @@ func (c *session) read(ctx context.Context, path string) error {
 	case !c.story && r.Messages == nil:
 		return exit.Usagef("%s:%d: has no messages", path, last.N)
 	}
-	c.messages, c.set, c.left = r.Messages, make(map[string]json.RawMessage), 0
+	c.instruction, c.messages, c.set, c.left = "", r.Messages, make(map[string]json.RawMessage), 0
 	if err := json.Unmarshal(last.Text, &c.set); err != nil {
 		return err
 	}
@@ -208,6 +217,8 @@ func (c *session) read(ctx context.Context, path string) error {
 	if c.story {
 		delete(c.set, "prefix")
 		c.messages = []chat.Message{{Role: "user", Content: *r.Prefix}}
+	} else if len(r.Messages) > 0 && r.Messages[0].Role == "system" {
+		c.instruction, c.messages = r.Messages[0].Content, r.Messages[1:]
 	}
 	return nil
 }

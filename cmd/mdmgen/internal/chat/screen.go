@@ -58,11 +58,13 @@ func (c *session) show(ctx context.Context) error {
 	m := &screen{session: c, ctx: ctx, input: textinput.New(), columns: 80, rows: 24}
 	m.input.Prompt = "> "
 	m.input.SetVirtualCursor(false)
-	keys := keyboard{os.Stdin, func() { m.program.Send(do(m.leave)) }}
+	keys := keyboard{os.Stdin, func() { m.send(m.leave) }}
 	m.program = tea.NewProgram(m, tea.WithInput(keys), tea.WithOutput(c.streams.Out.W), tea.WithoutSignalHandler())
-	defer context.AfterFunc(ctx, func() { m.program.Send(do(m.leave)) })()
+	defer context.AfterFunc(ctx, func() { m.send(m.leave) })()
 	columns, _ := kit.Size(c.streams.Out)
 	fmt.Fprintln(c.streams.Out, ansi.Wrap(c.greeting(), columns, ""))
+	c.tell = func(text string) { m.send(func() tea.Cmd { return m.print(text) }) }
+	c.frames = func(f frame.Frame) { m.send(func() tea.Cmd { return m.draw(f) }) }
 	_, err := m.program.Run()
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -70,6 +72,9 @@ func (c *session) show(ctx context.Context) error {
 	c.sampler.ShowSeed(c.streams, c.seed)
 	return err
 }
+
+// send has something done between two messages.
+func (m *screen) send(act do) { m.program.Send(act) }
 
 // Init begins the chat.
 func (m *screen) Init() tea.Cmd { return m.input.Focus() }
@@ -148,31 +153,12 @@ func (m *screen) enter() tea.Cmd {
 		m.past = append(m.past, line)
 	}
 	m.at = len(m.past)
-	echo := m.print(m.input.Prompt + line)
-	answers, says, leave, err := m.line(m.ctx, line)
-	if err != nil {
-		says = m.failure(err)
-	}
-	switch {
-	case leave:
-		return tea.Sequence(echo, m.leave())
-	case says != "":
-		return tea.Sequence(echo, m.print(says))
-	case !answers:
-		return echo
-	}
 	var ctx context.Context
 	ctx, m.stop = context.WithCancel(m.ctx)
-	return tea.Sequence(echo, func() tea.Msg {
-		send := func(act func() tea.Cmd) { m.program.Send(do(act)) }
-		text, err := m.answer(ctx, func(text string) { send(func() tea.Cmd { return m.print(text) }) }, func(f frame.Frame) { send(func() tea.Cmd { return m.draw(f) }) })
-		return do(func() tea.Cmd { return m.ended(text, err) })
+	return tea.Sequence(m.print(m.input.Prompt+line), func() tea.Msg {
+		answer, err := m.turn(ctx, line)
+		return do(func() tea.Cmd { return m.ended(answer, err) })
 	})
-}
-
-// failure returns the line of an error.
-func (m *screen) failure(err error) string {
-	return "mdmgen: " + printable.String(fault.Spell(err, m.all.Spell))
 }
 
 // draw shows a frame.
@@ -185,18 +171,24 @@ func (m *screen) draw(f frame.Frame) tea.Cmd {
 }
 
 // ended prints an answer.
-func (m *screen) ended(text string, err error) tea.Cmd {
+func (m *screen) ended(answer *string, err error) tea.Cmd {
 	m.stop()
 	m.stop, m.picture = nil, nil
-	lines := strings.Split(text, "\n")
-	for i, line := range lines {
-		lines[i] = printable.String(line)
+	var lines []string
+	if answer != nil {
+		for line := range strings.SplitSeq(*answer, "\n") {
+			lines = append(lines, printable.String(line))
+		}
 	}
 	switch {
+	case err == errLeave:
+		return m.leave()
 	case errors.Is(err, context.Canceled):
 		lines = append(lines, ansi.NewStyle().Faint().Styled("(stopped)"))
 	case err != nil:
-		lines = []string{m.failure(err)}
+		lines = []string{"mdmgen: " + printable.String(fault.Spell(err, m.all.Spell))}
+	case answer == nil:
+		return nil
 	}
 	return m.print(strings.Join(lines, "\n"))
 }

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -32,36 +33,30 @@ type session struct {
 	texts   *requests.Words
 	builder *requests.Builder
 	// story reports whether the model has no chat template: the messages are then parts of one text.
-	story    bool
-	messages []chat.Message
+	story bool
+	// instruction is the system's message, "" for none. It stands before the others.
+	instruction string
+	messages    []chat.Message
 	// set holds the options of /set, in the form of a request in JSON.
 	set map[string]json.RawMessage
 	// drawn is the number of answers so far. Each has random numbers of its own.
 	seed, drawn uint64
-	// left is the number of messages, without the system's, that were left out because the history is
-	// too long.
+	// left is the number of messages that were left out because the history is too long.
 	left int
+	// tell tells the user something; frames, if not nil, gets each frame of an answer.
+	tell   func(text string)
+	frames func(frame.Frame)
 	// job is that of the last answer, and store has the rows of all.
 	job   requests.Job
 	store *samplers.Store
 }
 
-// instruct sets the system's message; "" removes it.
-func (c *session) instruct(text string) {
-	if c.turns() < len(c.messages) {
-		c.messages = c.messages[1:]
+// history returns the system's message, if there is one, and the others without the first ones.
+func (c *session) history(left int) []chat.Message {
+	if c.instruction == "" {
+		return c.messages[left:]
 	}
-	if text != "" {
-		c.messages = slices.Insert(c.messages, 0, chat.Message{Role: "system", Content: text})
-	}
-}
-
-// turns returns the number of messages without the system's.
-func (c *session) turns() int {
-	if len(c.messages) > 0 && c.messages[0].Role == "system" {
-		return len(c.messages) - 1
-	}
-	return len(c.messages)
+	return slices.Insert(slices.Clone(c.messages[left:]), 0, chat.Message{Role: "system", Content: c.instruction})
 }
 
 // say appends a message of the user's, in place of one without an answer: templates want turns. In a
@@ -86,10 +81,8 @@ func (c *session) request() (requests.Request, error) {
 	if err != nil {
 		return r, err
 	}
-	system := len(c.messages) - c.turns()
-	sent := slices.Concat(c.messages[:system], c.messages[system+c.left:])
-	if r.Messages = sent; c.story {
-		r.Messages, r.Prefix = nil, new(text(sent))
+	if r.Messages = c.history(c.left); c.story {
+		r.Messages, r.Prefix = nil, new(text(c.messages[c.left:]))
 		if r.Length == (requests.Length{}) && !c.facts.FixedLength {
 			r.Length.Fill = c.room()
 		}
@@ -101,7 +94,7 @@ func (c *session) request() (requests.Request, error) {
 func (c *session) room() int { return max(1, min(requests.MaxAnswer, c.facts.Length/2)) }
 
 // next makes the job of the next answer. If the history leaves no room for it, the oldest turns leave.
-func (c *session) next(ctx context.Context, tell func(string)) error {
+func (c *session) next(ctx context.Context) error {
 	before := c.left
 	for {
 		r, err := c.request()
@@ -109,27 +102,27 @@ func (c *session) next(ctx context.Context, tell func(string)) error {
 			return err
 		}
 		j, err := c.builder.Job(ctx, r)
-		var wrong *requests.Error
-		tight := errors.As(err, &wrong) && wrong.Field == "length"
+		wrong, tight := errors.AsType[*requests.Error](err)
+		tight = tight && wrong.Field == "length"
 		if err == nil && r.Length == (requests.Length{}) && r.Infill == nil {
 			tight = c.facts.Length-j.Prompt < c.room()
 		}
-		if tight && c.turns()-c.left > 2 {
+		if tight && len(c.messages)-c.left > 2 {
 			c.left += 2
 			continue
 		}
 		if c.left > before && before == 0 && err == nil {
-			tell("the history is too long for the model: the oldest turns are left out from here on")
+			c.tell("the history is too long for the model: the oldest turns are left out from here on")
 		}
 		c.job = j
 		return err
 	}
 }
 
-// answer draws the answer to the messages and appends it. frames, if not nil, gets each frame. If ctx
-// is cancelled, the answer is the text before its first mask, and the error is that of ctx.
-func (c *session) answer(ctx context.Context, tell func(string), frames func(frame.Frame)) (text string, err error) {
-	if err := c.next(ctx, tell); err != nil {
+// answer draws the answer to the messages and appends it. If ctx is cancelled, the answer is the text before
+// its first mask, and the error is that of ctx.
+func (c *session) answer(ctx context.Context) (text string, err error) {
+	if err := c.next(ctx); err != nil {
 		return "", c.wrong(fault.WithoutName(err))
 	}
 	var canvas frame.Canvas
@@ -137,35 +130,31 @@ func (c *session) answer(ctx context.Context, tell func(string), frames func(fra
 	one := samplers.Sequence{Index: c.drawn, Canvas: c.job.Tokens, Method: c.job.Sampler}
 	seed := samplers.ValueOr(c.job.Seed, c.seed)
 	c.drawn++
+	take := func(r samplers.Result) error {
+		s, err := requests.Printer{Words: c.words, Mask: c.facts.MaskID}.Sample(&c.job, r)
+		if err == nil {
+			text = *s.Text
+		}
+		if c.story {
+			text = strings.Join(s.Filled, "") // of its only gap, if that has a text
+		}
+		return err
+	}
 	_, err = samplers.Sample(ctx, c.network, slices.Values([]samplers.Sequence{one}), samplers.Config{
 		Method: c.builder.Sampler(), Seed: seed, Batch: 1, Keep: setup.KeepBytes(c.cacheMemory), Store: c.store,
 		OnStep: func(s samplers.Step) {
 			for _, f := range maker.Step(s, c.job.Tokens) {
 				canvas.Apply(f)
-				if frames != nil {
-					frames(f)
+				if c.frames != nil {
+					c.frames(f)
 				}
 			}
 		},
-	}, func(r samplers.Result) error {
-		s, err := requests.Printer{Words: c.words, Mask: c.facts.MaskID}.Sample(&c.job, r)
-		if err != nil {
-			return err
-		}
-		if text = *s.Text; c.story && s.Continuation != nil {
-			text = *s.Continuation
-		}
-		return nil
-	})
-	switch {
-	case ctx.Err() != nil:
-		if text, err = c.words.Decode(c.settled(&canvas)); err == nil {
-			text, err = strings.TrimRight(text, string(utf8.RuneError)), ctx.Err() // without a part of a character
-		}
-		if slices.Contains(c.job.Blanks, c.first()) {
-			text = strings.TrimPrefix(text, " ") // The message has it.
-		}
-	case err != nil:
+	}, take)
+	if ctx.Err() != nil {
+		err = cmp.Or(take(samplers.Result{IDs: c.settled(canvas.Cells)}), ctx.Err())
+		text = strings.TrimRight(text, string(utf8.RuneError)) // without a part of a character
+	} else if err != nil {
 		return "", fault.WithoutName(err)
 	}
 	if text != "" {
@@ -182,13 +171,17 @@ func (c *session) first() int {
 	return c.job.Prompt
 }
 
-// settled returns the ids of an answer up to its first mask or its end.
-func (c *session) settled(canvas *frame.Canvas) (ids []int) {
-	for _, cell := range canvas.Cells[min(c.first(), len(canvas.Cells)):] {
+// settled returns the ids of a canvas up to its first mask, and what follows every text.
+func (c *session) settled(cells []frame.Cell) []int {
+	ids := c.job.Tokens
+	if given := slices.Index(ids, c.facts.MaskID); given >= 0 {
+		ids = slices.Clip(ids[:given])
+	}
+	for _, cell := range cells[min(len(ids), len(cells)):] {
 		if cell.Masked {
 			break
 		}
 		ids = append(ids, cell.Token)
 	}
-	return ids[:c.words.End(ids)]
+	return append(ids, c.job.Tokens[len(c.job.Tokens)-c.job.After:]...)
 }

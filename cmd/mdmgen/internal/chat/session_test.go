@@ -42,12 +42,12 @@ func TestTurnsShare(t *testing.T) {
 	words := reftest.Must(tokenize.Open(t.Context(), reftest.Data(t, "tokenizers", "letters.json")))(t)
 	chat := func(store *samplers.Store) (texts [2]string, computed [2]int) {
 		net := &counting{Model: m}
-		c := &session{options: new(options), network: net, facts: m.Facts(), words: words, texts: requests.WordsOf(words), story: true, store: store, set: map[string]json.RawMessage{"length": json.RawMessage(`"+8"`)}}
+		c := &session{options: new(options), network: net, facts: m.Facts(), words: words, texts: requests.WordsOf(words), story: true, store: store, tell: func(string) {}, set: map[string]json.RawMessage{"length": json.RawMessage(`"+8"`)}}
 		c.builder = reftest.Must(requests.New(t.Context(), requests.Config{Network: net, Words: c.texts, MaxN: 1}))(t)
 		for i, message := range []string{"the king and the queen had a child, and the child was there", "once upon"} {
 			net.computed = 0
 			c.say(message)
-			texts[i] = reftest.Must(c.answer(t.Context(), func(string) {}, nil))(t)
+			texts[i] = reftest.Must(c.answer(t.Context()))(t)
 			computed[i] = net.computed
 		}
 		return texts, computed
