@@ -11,8 +11,6 @@ type ByCausal struct {
 	Stop *int
 }
 
-func (c ByCausal) known() {}
-
 // Fits returns nil: any length takes one row.
 func (ByCausal) Fits(int, bool) error { return nil }
 

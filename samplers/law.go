@@ -8,8 +8,8 @@ import (
 	"mdmgen/samplers/subset"
 )
 
-// Law is what is known of the distribution of a sampler's texts. The kinds are [ByGrid], [BySizes],
-// [ByMixture] and [ByList], which are [Planned]; [Replayed]; [ByCausal]; and [Unknown].
+// Law is what is known of the distribution of a sampler's texts. The kinds are [ByGrid], [BySizes] and
+// [ByList], which are [Planned]; [Replayed]; [ByCausal]; and [Unknown].
 type Law interface {
 	// Fits returns nil if −log P of a text with d free positions can be computed on a network,
 	// time-conditioned or not. Otherwise it returns the reason, which is a [TooLargeError] if
@@ -29,8 +29,6 @@ type Law interface {
 	Collision(d int) (float64, error)
 	// Likelihood describes in a few words how −log P is computed.
 	Likelihood() string
-
-	known() // seals the interface
 }
 
 // TooLargeError reports that an exact value would cost too much.
@@ -64,8 +62,6 @@ func (e *TooLargeError) Error() string {
 
 // Unknown is the law of a sampler whose texts have no known probability, with the reason.
 type Unknown struct{ Why string }
-
-func (u Unknown) known() {}
 
 // Fits returns the reason.
 func (u Unknown) Fits(int, bool) error { return errors.New(u.Why) }
@@ -102,8 +98,6 @@ type Replayed struct {
 	// Block is the length of the blocks filled one after the other; 0 is one block.
 	Block int
 }
-
-func (r Replayed) known() {}
 
 // Fits limits the positions whose subsets are enumerated.
 func (r Replayed) Fits(d int, timed bool) error {

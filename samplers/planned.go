@@ -84,8 +84,6 @@ type ByGrid struct {
 	Denoise bool
 }
 
-func (g ByGrid) known() {}
-
 // Fits needs a table, and on a time-conditioned network one for each step.
 func (g ByGrid) Fits(d int, timed bool) error {
 	if timed && g.AtHit {
@@ -142,22 +140,26 @@ type BySizes struct {
 	// Of returns the sizes of the groups of d positions, which the caller must not change; nil
 	// stands for groups of one.
 	Of func(d int) ([]int, error)
+	// Random, if not nil, replaces Of: it ranges over the possible sizes with their probabilities.
+	Random func(d int) iter.Seq2[[]int, float64]
 	// AtHit reports whether a time-conditioned network is queried at the time at which the first
 	// position of the group is revealed, not by the number of masked positions ([ByCount]).
 	AtHit bool
 }
 
 // FHS is the law of Algorithm 1 of "Sharp Convergence Rates for Masked Diffusion Models".
-func (s BySizes) FHS() bool { return s.Of == nil && s.AtHit }
+func (s BySizes) FHS() bool { return s.Of == nil && s.Random == nil && s.AtHit }
 
-func (s BySizes) known() {}
-
-// Sizes returns the sizes of the groups of d positions.
-func (s BySizes) Sizes(d int) ([]int, error) {
-	if s.Of == nil {
-		return slices.Repeat([]int{1}, d), nil
+// Each ranges over the possible sizes of the groups of d positions with their probabilities.
+func (s BySizes) Each(d int) (_ iter.Seq2[[]int, float64], err error) {
+	sizes := slices.Repeat([]int{1}, d)
+	switch {
+	case s.Random != nil:
+		return s.Random(d), nil
+	case s.Of != nil:
+		sizes, err = s.Of(d)
 	}
-	return s.Of(d)
+	return func(yield func([]int, float64) bool) { yield(sizes, 1) }, err
 }
 
 // Fits needs a table.
@@ -165,7 +167,7 @@ func (s BySizes) Fits(d int, timed bool) error {
 	if timed && s.AtHit {
 		return errRandomTimes
 	}
-	if _, err := s.Sizes(d); err != nil {
+	if _, err := s.Each(d); err != nil {
 		return err
 	}
 	return fitsTables(d, 1)
@@ -174,63 +176,32 @@ func (s BySizes) Fits(d int, timed bool) error {
 // Rows returns those of a table.
 func (BySizes) Rows(d int, _ bool) float64 { return tableRows(d, 1) }
 
-// NegLog sums over all orders.
+// NegLog sums over sizes and orders.
 func (s BySizes) NegLog(x Text) (Exact, error) {
 	d := len(x.Free())
-	sizes, err := s.Sizes(d)
+	each, err := s.Each(d)
 	if err != nil {
 		return Exact{}, err
 	}
-	t, err := x.Subsets(ByCount(d))
-	if err != nil {
-		return Exact{}, err
-	}
-	return Exact{NegLog: t.Groups(sizes)}, nil
-}
-
-// Collision returns 0 for groups of one, and −Inf with any larger group.
-func (s BySizes) Collision(d int) (float64, error) {
-	if sizes, err := s.Sizes(d); err != nil || len(sizes) == d {
-		return 0, err
-	}
-	return math.Inf(-1), nil
-}
-
-// Likelihood names the rows.
-func (BySizes) Likelihood() string { return inTables }
-
-// ByMixture is the law of positions in uniform order, cut into groups of random sizes.
-type ByMixture struct {
-	// Of ranges over the sizes of the groups of d positions with their probabilities.
-	Of func(d int) iter.Seq2[[]int, float64]
-}
-
-func (m ByMixture) known() {}
-
-// Fits needs a table.
-func (ByMixture) Fits(d int, _ bool) error { return fitsTables(d, 1) }
-
-// Rows returns those of a table.
-func (ByMixture) Rows(d int, _ bool) float64 { return tableRows(d, 1) }
-
-// NegLog sums over sizes and orders.
-func (m ByMixture) NegLog(x Text) (Exact, error) {
-	d := len(x.Free())
 	t, err := x.Subsets(ByCount(d))
 	if err != nil {
 		return Exact{}, err
 	}
 	var logs []float64
-	for sizes, p := range m.Of(d) {
+	for sizes, p := range each {
 		logs = append(logs, math.Log(p)-t.Groups(sizes))
 	}
 	return Exact{NegLog: -subset.LogSum(logs)}, nil
 }
 
 // Collision returns the logarithm of the probability of groups of one.
-func (m ByMixture) Collision(d int) (float64, error) {
+func (s BySizes) Collision(d int) (float64, error) {
+	each, err := s.Each(d)
+	if err != nil {
+		return 0, err
+	}
 	var p float64
-	for sizes, q := range m.Of(d) {
+	for sizes, q := range each {
 		if len(sizes) == d {
 			p += q
 		}
@@ -239,7 +210,7 @@ func (m ByMixture) Collision(d int) (float64, error) {
 }
 
 // Likelihood names the rows.
-func (ByMixture) Likelihood() string { return inTables }
+func (BySizes) Likelihood() string { return inTables }
 
 // ByList is the law of a sampler with few plans, equally probable, whose order is not uniform.
 type ByList struct {
@@ -251,8 +222,6 @@ type ByList struct {
 
 // MaxListed is the greatest number of plans over which a likelihood sums: that of 7! orders.
 const MaxListed = 5040
-
-func (l ByList) known() {}
 
 // Fits limits the number of plans.
 func (l ByList) Fits(d int, _ bool) error {

@@ -179,11 +179,11 @@ func (d *onWorld) collision(r worldRun) {
 // the sizes gives the mean R_m of the number of positions revealed together with position m and
 // after it in its block.
 func (d *onWorld) shares(r worldRun) {
-	law, ok := r.Sampler.Law().(samplers.ByMixture)
-	if !ok || d.Timed() {
+	law, _ := r.Sampler.Law().(samplers.BySizes)
+	if law.Random == nil || d.Timed() {
 		return
 	}
-	mean := theory.MeanWaits(law.Of(d.D), d.D)
+	mean := theory.MeanWaits(law.Random(d.D), d.D)
 	var total, dual float64
 	for m := 1; m < d.D; m++ {
 		total, dual = max(total, mean[m]/float64(d.D-m)), max(dual, mean[m]/float64(m))

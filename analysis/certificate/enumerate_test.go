@@ -55,14 +55,12 @@ func patterns(t testing.TB, s *catalog.Sampler, d int) map[string]float64 {
 	t.Helper()
 	var law samplers.ByGrid
 	switch l := s.Law().(type) {
-	case samplers.ByMixture:
+	case samplers.BySizes:
 		out := make(map[string]float64)
-		for sizes, p := range l.Of(d) {
+		for sizes, p := range reftest.Must(l.Each(d))(t) {
 			out[key(sizes...)] += p
 		}
 		return out
-	case samplers.BySizes:
-		return map[string]float64{key(reftest.Must(l.Sizes(d))(t)...): 1}
 	default:
 		law = l.(samplers.ByGrid)
 	}

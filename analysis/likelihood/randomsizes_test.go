@@ -20,7 +20,7 @@ import (
 // and its probability. Groups are bit sets.
 func cutAll(t *testing.T, s *catalog.Sampler, d int, visit func(groups []int, p float64)) {
 	t.Helper()
-	for sizes, p := range s.Law().(samplers.ByMixture).Of(d) {
+	for sizes, p := range s.Law().(samplers.BySizes).Random(d) {
 		var cut func(groups []int, seen int, p float64)
 		cut = func(groups []int, seen int, p float64) {
 			if len(groups) == len(sizes) {
@@ -209,7 +209,7 @@ func TestRandomSizesBound(t *testing.T) {
 						texts += p * math.Log(p/law[i])
 					}
 				}
-				for m, wait := range theory.MeanWaits(s.Law().(samplers.ByMixture).Of(d), d) {
+				for m, wait := range theory.MeanWaits(s.Law().(samplers.BySizes).Random(d), d) {
 					terms += of.falls[m] * wait
 				}
 				// N groups are the greatest number for a grid of this step.

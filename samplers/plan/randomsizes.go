@@ -159,5 +159,5 @@ func (s randomSizes) Calls(d int) (blocks, left float64, err error) {
 }
 
 func (s randomSizes) Law() samplers.Planned {
-	return samplers.ByMixture{Of: func(d int) iter.Seq2[[]int, float64] { return s.each(d, s.of(d)) }}
+	return samplers.BySizes{Random: func(d int) iter.Seq2[[]int, float64] { return s.each(d, s.of(d)) }}
 }

@@ -18,9 +18,9 @@ import (
 // waits returns E R_m of random sizes, and the greatest number of groups.
 func waits(t *testing.T, o catalog.Options, d int) (mean []float64, most int) {
 	t.Helper()
-	law := lawstest.New(t, o).Law().(samplers.ByMixture)
+	law := lawstest.New(t, o).Law().(samplers.BySizes)
 	total := 0.0
-	for sizes, p := range law.Of(d) {
+	for sizes, p := range law.Random(d) {
 		total += p
 		most = max(most, len(sizes))
 		end := 0
@@ -36,7 +36,7 @@ func waits(t *testing.T, o catalog.Options, d int) (mean []float64, most int) {
 	if math.Abs(total-1) > 1e-12 {
 		t.Errorf("%+v of %d: probabilities sum to %v", o, d, total)
 	}
-	return theory.MeanWaits(law.Of(d), d), most
+	return theory.MeanWaits(law.Random(d), d), most
 }
 
 // rho returns the constant of the bound for a step h of the grid.
@@ -87,10 +87,10 @@ func TestRandomSizesDrawn(t *testing.T) {
 	const n, d = 40000, 5
 	for _, o := range []catalog.Options{{Sampler: "random-sizes", Steps: 2}, {Sampler: "random-sizes", Steps: 3}, {Sampler: "random-sizes", Steps: 3, PlanOptions: catalog.PlanOptions{Correlation: "dual"}}} {
 		s := lawstest.New(t, o)
-		law := s.Law().(samplers.ByMixture)
+		law := s.Law().(samplers.BySizes)
 		var want []float64
 		at := make(map[string]int)
-		for sizes, p := range law.Of(d) {
+		for sizes, p := range law.Random(d) {
 			for first := range d {
 				for last := range d {
 					key := fmt.Sprint(sizes, first, last)
