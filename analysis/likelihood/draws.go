@@ -21,7 +21,9 @@ func (e *Evaluator) FullSupport() bool {
 	if o.Temperature != nil && *o.Temperature == 0 || o.TopK > 0 || o.TopP > 0 && o.TopP < 1 || o.SuppressTokens != "" {
 		return false
 	}
-	w, ok := e.model.(table)
+	w, ok := e.model.(interface {
+		Mixture() (mu0, mu1 []float64, c, p float64)
+	})
 	if !ok {
 		return true
 	}

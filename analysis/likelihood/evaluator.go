@@ -121,7 +121,6 @@ type Evaluator struct {
 	excluded []int
 	category *draw.Categorical
 	changed  bool
-	table    table
 	prober   prober // nil if rows are reduced here
 	totals   Totals
 
@@ -129,8 +128,6 @@ type Evaluator struct {
 	targets            []int64
 	sigma, mus, masses []float64
 	order              []int
-	canvas             []int
-	row                []float64
 	// kept holds the keys and values that a text's noisy copies, or the call before them, use; nil
 	// for other calls.
 	kept  samplers.Kept
@@ -147,7 +144,7 @@ func New(m Model, o Options) (*Evaluator, error) {
 		return nil, fault.Errorf("likelihood", "the network is block-causal: its rows see no later block, but this needs a network whose rows see all positions")
 	}
 	o.Draw = o.Draw.Within(f.Columns - len(f.Excluded()))
-	e := &Evaluator{model: m, facts: f, opts: o, excluded: f.Excluded(), row: make([]float64, f.Columns)}
+	e := &Evaluator{model: m, facts: f, opts: o, excluded: f.Excluded()}
 	vocabulary := m.Spec().Vocabulary
 	whole := o.AllColumns && len(e.excluded) > 0
 	if whole {
@@ -158,11 +155,7 @@ func New(m Model, o Options) (*Evaluator, error) {
 		return nil, err
 	}
 	e.changed = o.Draw.ChangesLaw()
-	guided := o.Guidance != 0
-	if w, ok := m.(table); ok && !e.changed && !guided && !f.Causal && fits(w, f) {
-		e.table = w
-	}
-	if p, ok := m.(prober); ok && !e.changed && !guided && !whole {
+	if p, ok := m.(prober); ok && !e.changed && o.Guidance == 0 && !whole {
 		e.prober = p
 	}
 	return e, nil
@@ -171,12 +164,9 @@ func New(m Model, o Options) (*Evaluator, error) {
 // Facts returns the facts of the model.
 func (e *Evaluator) Facts() Facts { return e.facts }
 
-// Head returns the head that the model is called with, "" for a table.
+// Head returns the head that the model is called with.
 func (e *Evaluator) Head() samplers.Head {
-	switch {
-	case e.table != nil:
-		return ""
-	case e.prober != nil:
+	if e.prober != nil {
 		return samplers.HeadLogProbability
 	}
 	return samplers.HeadRows
@@ -227,9 +217,6 @@ const (
 // many positions share a call, whatever their order. Which asks share a call depends only on the
 // asks and Options.Batch, so equal lists of asks get the same bits.
 func (e *Evaluator) Eval(ctx context.Context, asks []Ask) error {
-	if e.table != nil {
-		return e.evalTable(ctx, asks)
-	}
 	if slices.ContainsFunc(asks, func(a Ask) bool { return a.Whole != nil }) {
 		// Whole rows are available only if the model returns rows.
 		defer func(p prober) { e.prober = p }(e.prober)
@@ -297,7 +284,7 @@ func (e *Evaluator) call(ctx context.Context, asks []Ask, batch []int) error {
 			c.Positions = append(c.Positions, int64(spec.InputRow(l, a.Target.Block)))
 			e.targets = append(e.targets, int64(a.Target.IDs[l]))
 		}
-		e.sigma = append(e.sigma, sigma(a.Lambda))
+		e.sigma = append(e.sigma, e.sigmaAt(a.Lambda))
 		if spec.Causal {
 			c.Blocks = append(c.Blocks, a.Target.Block)
 		}
@@ -353,6 +340,11 @@ func (e *Evaluator) second(asks []Ask, batch []int) {
 	c.Positions, c.Counts, e.sigma = append(c.Positions, c.Positions...), append(c.Counts, c.Counts...), append(e.sigma, e.sigma...)
 }
 
-// sigma returns −log α at a masked fraction. A network has no row at infinity: a fraction that
+// sigmaAt returns −log α at a masked fraction. If the network has no row at infinity, a fraction that
 // rounds to 1 becomes the greatest number below 1.
-func sigma(lambda float64) float64 { return -math.Log1p(-min(lambda, 1-0x1p-53)) }
+func (e *Evaluator) sigmaAt(lambda float64) float64 {
+	if !e.model.Spec().InfiniteSigma {
+		lambda = min(lambda, 1-0x1p-53)
+	}
+	return -math.Log1p(-lambda)
+}

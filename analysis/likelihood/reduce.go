@@ -81,7 +81,7 @@ func (e *Evaluator) take(asks []Ask, batch []int) error {
 				continue
 			}
 			if e.facts.Output == facts.LogScore {
-				mass = e.facts.LogMass(mass, sigma(a.Lambda))
+				mass = e.facts.LogMass(mass, e.sigmaAt(a.Lambda))
 			}
 			a.LogMass[j] = mass
 		}
@@ -96,7 +96,7 @@ func grown(s []float64, n int) []float64 { return slices.Grow(s[:0], n)[:n] }
 // softmax computed with norm, so the result is rounding error.
 func (e *Evaluator) logMass(row draw.Row, norm, lambda float64) float64 {
 	if e.facts.Output == facts.LogScore {
-		return e.facts.LogMass(norm, sigma(lambda))
+		return e.facts.LogMass(norm, e.sigmaAt(lambda))
 	}
 	return math.Log(e.category.Mass(row, norm))
 }

@@ -111,6 +111,17 @@ func (w Causal) Logits(ctx context.Context, c samplers.Call) ([]float32, error) 
 	return out.Float32(), err
 }
 
+// LogProbs returns log μ of tokens in Rows.
+func (w Causal) LogProbs(ctx context.Context, c samplers.Call, targets []int64, logMu, logMass []float64) error {
+	rows, err := w.Rows(ctx, c)
+	for i, token := range targets {
+		if err == nil {
+			logMu[i], logMass[i] = rows.At(i*w.Facts().Columns+int(token)), 0
+		}
+	}
+	return err
+}
+
 // Rows returns the world's, or an error if a network's would depend on stale kept rows.
 func (w Causal) Rows(ctx context.Context, c samplers.Call) (draw.Row, error) {
 	n, each := c.Length(), len(c.Compute)/len(c.Counts)

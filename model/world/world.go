@@ -21,6 +21,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"mdmgen/internal/plainfile"
 	"mdmgen/model/facts"
 	"mdmgen/samplers"
@@ -139,16 +141,6 @@ func (w *World) Mu(dst []float64, state, position int, lambda float64) bool {
 	return true
 }
 
-// LogMu is the logarithm of a token's probability in the row of [World.Mu] at a masked position, −Inf only where
-// μ is 0, however small λ^p may be.
-func (w *World) LogMu(state, position, token int, lambda float64) float64 {
-	at := (state*w.d+position)*w.v + token
-	if w.mu1 == nil {
-		return w.log0[at]
-	}
-	return WeightsAt(w.c, w.p, lambda).LogMix(w.mu0[at], w.mu1[at])
-}
-
 // Mixture returns the tables that [World.Mu] mixes, [states·d·V] each and 0 at visible positions,
 // with c and p of the weight. mu1 is nil if the world does not depend on time. The tables must not
 // be changed.
@@ -158,6 +150,19 @@ func (w *World) Mixture() (mu0, mu1 []float64, c, p float64) { return w.mu0, w.m
 func (w *World) Logits(ctx context.Context, c samplers.Call) ([]float32, error) {
 	out, err := w.Rows(ctx, c)
 	return out.Float32(), err
+}
+
+// LogProbs returns, for each position of a call, log μ of a token, −Inf only where μ is 0, however small λ^p may be,
+// and the logarithm of the sum of its row. Nothing is normalised again.
+func (w *World) LogProbs(ctx context.Context, c samplers.Call, targets []int64, logMu, logMass []float64) error {
+	if _, err := w.Rows(ctx, c); err != nil {
+		return err
+	}
+	for i, token := range targets {
+		row := w.out[i*w.v : (i+1)*w.v]
+		logMu[i], logMass[i] = row[token], floats.LogSumExp(row)
+	}
+	return nil
 }
 
 // Rows returns log μ for the wanted positions of a call, [len(Positions)·V], in float64 and valid
