@@ -94,9 +94,6 @@ type Edit struct {
 // Refuse makes Set skip tokens for which refuses returns true.
 func (e *Edit) Refuse(refuses func(position, token int) bool) { e.refuses = refuses }
 
-// Step returns the recorded changes, for use outside an engine.
-func (e *Edit) Step() *Step { return e.step }
-
 // Err returns the decoder's first error, which ends its sequence.
 func (e *Edit) Err() error { return e.err }
 

@@ -104,9 +104,6 @@ func NewRows(head Head, columns int, data []draw.Row, best [][]draw.Result, from
 	return Rows{head, columns, data, best, from}
 }
 
-// Head returns the head of the ask.
-func (r Rows) Head() Head { return r.head }
-
 // Categorical returns the distribution by which tokens are drawn from the rows.
 func (r Rows) Categorical() *draw.Categorical { return r.draw }
 

@@ -31,7 +31,7 @@ func TestChainOfWorld(t *testing.T) {
 			table := reftest.Must(e.Table(context.Background(), target, false))(t)
 			q0, fhs, nelbo = append(q0, math.Exp(-table.LeftToRight())), append(fhs, math.Exp(-table.FHS())), append(nelbo, table.NELBO())
 			for i, c := range cases {
-				grid[i] = append(grid[i], math.Exp(-reftest.Must(table.Sampler(target.Free, c.Sampler))(t).NegLog))
+				grid[i] = append(grid[i], math.Exp(-reftest.Must(e.Exact(context.Background(), target, c.Sampler))(t).NegLog))
 			}
 		}
 		epsilon := -laws.Entropy(q0)

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"mdmgen/internal/lawstest"
 	"mdmgen/internal/reftest"
 	"mdmgen/model/world"
 	"mdmgen/samplers"
@@ -18,7 +19,7 @@ import (
 // row returns a world's own row.
 func row(w *world.World, canvas []int, l int) []float64 {
 	out := make([]float64, w.Facts().Columns)
-	w.Mu(out, w.State(canvas), l, 0)
+	lawstest.Mu(w, out, w.State(canvas), l, 0)
 	return out
 }
 

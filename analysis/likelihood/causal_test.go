@@ -44,7 +44,7 @@ func TestTwoLaws(t *testing.T) {
 			for k := from + 1; k < d; k++ {
 				seen[k] = v
 			}
-			w.Mu(mu, w.State(seen), l, 0)
+			lawstest.Mu(w.World, mu, w.State(seen), l, 0)
 			logP += math.Log(mu[ids[l]])
 		}
 		return logP

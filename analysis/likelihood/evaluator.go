@@ -124,10 +124,11 @@ type Evaluator struct {
 	prober   prober // nil if rows are reduced here
 	totals   Totals
 
-	asked              samplers.Call // reused by all calls
-	targets            []int64
-	sigma, mus, masses []float64
-	order              []int
+	asked       samplers.Call // reused by all calls, like the following
+	ids         []int64       // of a canvas
+	targets     []int64
+	mus, masses []float64
+	order       []int
 	// kept holds the keys and values that a text's noisy copies, or the call before them, use; nil
 	// for other calls.
 	kept  samplers.Kept
@@ -267,26 +268,21 @@ func (e *Evaluator) Together(length, wanted int) int {
 // call evaluates the rows asks[i], i in batch.
 func (e *Evaluator) call(ctx context.Context, asks []Ask, batch []int) error {
 	c := &e.asked
-	c.IDs, c.Positions, c.Counts, c.Kept, c.Blocks, c.Noisy = c.IDs[:0], c.Positions[:0], c.Counts[:0], c.Kept[:0], c.Blocks[:0], e.noisy
-	e.targets, e.sigma = e.targets[:0], e.sigma[:0]
+	*c = samplers.Call{IDs: c.IDs[:0], Positions: c.Positions[:0], Counts: c.Counts[:0], Sigma: c.Sigma[:0], Kept: c.Kept[:0], Blocks: c.Blocks[:0], Noisy: e.noisy}
+	e.targets = e.targets[:0]
 	spec := e.model.Spec()
 	for _, i := range batch {
 		a := &asks[i]
-		at := len(c.IDs)
+		e.ids = e.ids[:0]
 		for _, id := range a.Target.IDs {
-			c.IDs = append(c.IDs, int64(id))
+			e.ids = append(e.ids, int64(id))
 		}
 		for _, l := range a.Masked {
-			c.IDs[at+l] = int64(e.facts.MaskID)
+			e.ids[l] = int64(e.facts.MaskID)
 		}
-		c.Counts = append(c.Counts, len(a.Wanted))
+		c.Add(&spec, e.ids, samplers.AskRow{Positions: a.Wanted, Block: a.Target.Block, Theta: e.sigmaAt(a.Lambda)})
 		for _, l := range a.Wanted {
-			c.Positions = append(c.Positions, int64(spec.InputRow(l, a.Target.Block)))
 			e.targets = append(e.targets, int64(a.Target.IDs[l]))
-		}
-		e.sigma = append(e.sigma, e.sigmaAt(a.Lambda))
-		if spec.Causal {
-			c.Blocks = append(c.Blocks, a.Target.Block)
 		}
 		if e.kept != nil {
 			c.Kept = append(c.Kept, e.kept)
@@ -296,9 +292,6 @@ func (e *Evaluator) call(ctx context.Context, asks []Ask, batch []int) error {
 		e.second(asks, batch)
 	}
 	e.totals.Positions += len(c.Positions)
-	if e.facts.TimeConditioned {
-		c.Sigma = e.sigma
-	}
 	begin := time.Now()
 	var rows draw.Row
 	var err error
@@ -337,7 +330,7 @@ func (e *Evaluator) second(asks []Ask, batch []int) {
 		}
 		at += len(asks[i].Target.IDs)
 	}
-	c.Positions, c.Counts, e.sigma = append(c.Positions, c.Positions...), append(c.Counts, c.Counts...), append(e.sigma, e.sigma...)
+	c.Positions, c.Counts, c.Sigma = append(c.Positions, c.Positions...), append(c.Counts, c.Counts...), append(c.Sigma, c.Sigma...)
 }
 
 // sigmaAt returns −log α at a masked fraction. If the network has no row at infinity, a fraction that

@@ -29,7 +29,7 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	tweedie, err := t.Sampler([]int{0, 1, 2}, s)
+	tweedie, err := e.Exact(context.Background(), likelihood.Whole([]int{1, 1, 1}), s)
 	if err != nil {
 		panic(err)
 	}

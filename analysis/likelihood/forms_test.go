@@ -209,7 +209,6 @@ func TestPlans(t *testing.T) {
 	reftest.Long(t)
 	e := mustNew(t, noisy(t))
 	target := Whole([]int{1, 1, 1})
-	table := mustTable(t, e, target)
 	for _, o := range []catalog.Options{
 		{}, {Sampler: "parallel-fhs", PlanOptions: catalog.PlanOptions{Sizes: "2,1"}}, {Sampler: "ordered"}, {Sampler: "ordered", PlanOptions: catalog.PlanOptions{Order: "random"}},
 		{Sampler: "euler", Steps: 3}, {Sampler: "tweedie", Steps: 3, PlanOptions: catalog.PlanOptions{Grid: "lambda"}},
@@ -217,9 +216,8 @@ func TestPlans(t *testing.T) {
 	} {
 		s := mustSampler(t, o)
 		exact := reftest.Must(e.Exact(context.Background(), target, s))(t)
-		same, err := table.Sampler(target.Free, s)
-		if err != nil || same.NegLog != exact.NegLog {
-			t.Errorf("%v: %v, %v by the table, want %v", s, same.NegLog, err, exact.NegLog)
+		if _, same, err := e.TableLaws(t.Context(), []Target{target}, []*catalog.Sampler{s}, false); err != nil || same[0][0].NegLog != exact.NegLog {
+			t.Errorf("%v: %v, %v by the table, want %v", s, same, err, exact.NegLog)
 		}
 		previous := math.Inf(1)
 		for _, k := range []int{1, 4, 64} {

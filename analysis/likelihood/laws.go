@@ -53,7 +53,10 @@ func (e *Evaluator) TableLaws(ctx context.Context, ts []Target, ss []*catalog.Sa
 	if err := e.fit(ts, ss); err != nil {
 		return nil, nil, err
 	}
-	tables, err := e.Tables(ctx, ts, mass)
+	if e.facts.TimeConditioned {
+		return nil, nil, fault.Errorf("likelihood", "the network is time-conditioned: one table of subsets does not determine its laws")
+	}
+	tables, err := e.tablesAt(ctx, ts, mass, func(int) float64 { return 1 })
 	if err != nil {
 		return nil, nil, err
 	}
@@ -120,13 +123,6 @@ func planned(out []Exact, ss []*catalog.Sampler, x *text) (err error) {
 		}
 	}
 	return err
-}
-
-// Sampler returns −log P of a planned sampler on the table's window, on a network without time. The
-// free positions are free, ascending.
-func (t *Table) Sampler(free []int, s *catalog.Sampler) (Exact, error) {
-	out := make([]Exact, 1)
-	return out[0], planned(out, []*catalog.Sampler{s}, &text{ctx: context.Background(), target: Target{Free: free}, table: &t.Table})
 }
 
 // Fits returns a [samplers.TooLargeError] with the cost if the exact law of a sampler over d free

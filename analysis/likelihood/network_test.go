@@ -73,7 +73,7 @@ func TestLogitNetwork(t *testing.T) {
 			t.Errorf("%s: chain %v by the table, %v row by row", name, got, chain)
 		}
 		s := mustSampler(t, catalog.Options{Sampler: "tweedie", Steps: 3000, PlanOptions: catalog.PlanOptions{Grid: "lambda"}})
-		if got := reftest.Must(table.Sampler(target.Free, s))(t).Endings.Denoise; math.Abs(got-fhs) > 1e-2 {
+		if got := reftest.Must(e.Exact(t.Context(), target, s))(t).Endings.Denoise; math.Abs(got-fhs) > 1e-2 {
 			t.Errorf("%s: 3000 steps of Tweedie give %v, FHS %v", name, got, fhs)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/theory"
+	"mdmgen/internal/lawstest"
 	"mdmgen/internal/reftest"
 	"mdmgen/model/world"
 	"mdmgen/samplers"
@@ -57,7 +58,7 @@ func chance(w *world.World, text, groups []int, lambda func(masked int) float64)
 		for l := range f.Length {
 			if g>>l&1 == 1 {
 				row := make([]float64, f.Columns)
-				w.Mu(row, state, l, at)
+				lawstest.Mu(w, row, state, l, at)
 				q *= row[text[l]]
 				canvas[l], masked = text[l], masked-1
 			}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"math/bits"
 
-	"mdmgen/internal/fault"
 	"mdmgen/samplers"
 	"mdmgen/samplers/subset"
 )
@@ -20,30 +19,11 @@ type Table struct {
 // Table computes the rows of all subsets of a window, each once. The network must not be
 // time-conditioned.
 func (e *Evaluator) Table(ctx context.Context, t Target, mass bool) (*Table, error) {
-	if err := e.timeFree(); err != nil {
-		return nil, err
-	}
-	tables, err := e.Tables(ctx, []Target{t}, mass)
+	tables, _, err := e.TableLaws(ctx, []Target{t}, nil, mass)
 	if err != nil {
 		return nil, err
 	}
 	return tables[0], nil
-}
-
-// Tables computes the tables of several windows together, so that windows with few subsets share
-// full calls.
-func (e *Evaluator) Tables(ctx context.Context, ts []Target, mass bool) ([]*Table, error) {
-	if err := e.timeFree(); err != nil {
-		return nil, err
-	}
-	return e.tablesAt(ctx, ts, mass, func(int) float64 { return 1 })
-}
-
-func (e *Evaluator) timeFree() error {
-	if e.facts.TimeConditioned {
-		return fault.Errorf("likelihood", "the network is time-conditioned: one table of subsets does not determine its laws")
-	}
-	return nil
 }
 
 // tablesAt computes the tables of windows; a subset that leaves n positions masked uses the masked

@@ -48,7 +48,7 @@ func mu(w *world.World, canvas []int, l int) []float64 {
 		}
 	}
 	p := make([]float64, w.Facts().Columns)
-	w.Mu(p, w.State(canvas), l, float64(masked)/float64(len(canvas)+1))
+	lawstest.Mu(w, p, w.State(canvas), l, float64(masked)/float64(len(canvas)+1))
 	return p
 }
 

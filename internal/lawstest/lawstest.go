@@ -33,6 +33,28 @@ func Masks(s laws.Space, state int) (n int) {
 	return n
 }
 
+// Mu writes to dst, of length V, the distribution of the clean token at a masked position of a state, at the
+// masked fraction lambda. It returns false, and leaves dst alone, if the position is visible.
+func Mu(w *world.World, dst []float64, state, position int, lambda float64) bool {
+	mu0, mu1, c, p := w.Mixture()
+	d, v := w.Facts().Length, w.Facts().Columns
+	digit := state
+	for range d - 1 - position {
+		digit /= v + 1
+	}
+	if digit%(v+1) != v {
+		return false
+	}
+	at := (state*d + position) * v
+	copy(dst, mu0[at:at+v])
+	for a := range dst {
+		if mu1 != nil {
+			dst[a] = world.WeightsAt(c, p, lambda).Mix(dst[a], mu1[at+a])
+		}
+	}
+	return true
+}
+
 // Field decodes a field of a world file that the network itself does not use.
 func Field[T any](t testing.TB, w *world.World, name string) (out T) {
 	t.Helper()

@@ -27,7 +27,7 @@ func TestCausalRows(t *testing.T) {
 		Blocks:    []samplers.Span{{From: 1, To: 3}, {From: 4, To: 4}, {From: 3, To: 3}},
 	}))(t)
 	mu := make([]float64, 2)
-	w.Mu(mu, w.State([]int{1, 0, 2, 2}), 2, 0)
+	lawstest.Mu(w.World, mu, w.State([]int{1, 0, 2, 2}), 2, 0)
 	for i, want := range [][]float64{mu, w.After[0][1], w.After[2][0b101], {0, 0}, w.After[1][0b10], {0, 0}} {
 		got := []float64{math.Exp(rows.At(2 * i)), math.Exp(rows.At(2*i + 1))}
 		if !slices.EqualFunc(got, want, func(a, b float64) bool { return math.Abs(a-b) < 1e-15 }) {

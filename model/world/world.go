@@ -113,37 +113,12 @@ func (w *World) State(ids []int) int {
 	return s
 }
 
-// Mu writes to dst, of length V, the distribution of the clean token at a masked position of a
-// state, at the masked fraction lambda in [0,1]:
+// Mixture returns the tables, [states·d·V] each and 0 at visible positions, of which the distribution of
+// the clean token at a masked position is, at the masked fraction λ in [0,1],
 //
 //	μ(·) = (1−w)·μ0(·) + w·μ1(·),  w = c·λ^p,
 //
-// or μ0 alone if the world does not depend on time. It returns false, and leaves dst alone, if the
-// position is visible. It panics on a state, position or length that is out of range.
-func (w *World) Mu(dst []float64, state, position int, lambda float64) bool {
-	if position < 0 || position >= w.d || len(dst) != w.v {
-		panic("world: position or length of dst out of range")
-	}
-	if w.masked[state]&(1<<position) == 0 {
-		return false
-	}
-	at := (state*w.d + position) * w.v
-	row := w.mu0[at : at+w.v]
-	if w.mu1 == nil {
-		copy(dst, row)
-		return true
-	}
-	other := w.mu1[at : at+w.v]
-	weights := WeightsAt(w.c, w.p, lambda)
-	for a := range dst {
-		dst[a] = weights.Mix(row[a], other[a])
-	}
-	return true
-}
-
-// Mixture returns the tables that [World.Mu] mixes, [states·d·V] each and 0 at visible positions,
-// with c and p of the weight. mu1 is nil if the world does not depend on time. The tables must not
-// be changed.
+// or μ0 alone with a nil mu1 if the world does not depend on time. The tables must not be changed.
 func (w *World) Mixture() (mu0, mu1 []float64, c, p float64) { return w.mu0, w.mu1, w.c, w.p }
 
 // Logits returns Rows in float32.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"mdmgen/internal/lawstest"
 	"mdmgen/internal/reftest"
 	"mdmgen/model/world"
 	"mdmgen/samplers"
@@ -71,7 +72,7 @@ func checkRows(t *testing.T, w *world.World) {
 			row := out[i*v : (i+1)*v]
 			state, l := i/d, i%d
 			masked := ids[i] == int64(v)
-			if w.Mu(mu, state, l, lambda) != masked {
+			if lawstest.Mu(w, mu, state, l, lambda) != masked {
 				t.Fatalf("state %d, position %d: masked is %v", state, l, masked)
 			}
 			if masked && math.Abs(sum(mu)-1) > 1e-9 {
@@ -107,7 +108,7 @@ func TestTime(t *testing.T) {
 	w := reftest.Must(world.Parse([]byte(tiny)))(t)
 	mu := make([]float64, 2)
 	for _, test := range []struct{ lambda, want float64 }{{0, 0}, {0.5, 0.75 * 0.125}, {1, 0.375}} {
-		if w.Mu(mu, w.State([]int{2}), 0, test.lambda); math.Abs(mu[1]-test.want) > 1e-15 || math.Abs(sum(mu)-1) > 1e-15 {
+		if lawstest.Mu(w, mu, w.State([]int{2}), 0, test.lambda); math.Abs(mu[1]-test.want) > 1e-15 || math.Abs(sum(mu)-1) > 1e-15 {
 			t.Errorf("λ = %v: %v, want %v at 1", test.lambda, mu, test.want)
 		}
 	}
@@ -218,7 +219,7 @@ func FuzzParse(f *testing.F) {
 		canvas := slices.Repeat([]int{facts.MaskID}, facts.Length)
 		mu := make([]float64, facts.Columns)
 		for l := range canvas {
-			if !w.Mu(mu, w.State(canvas), l, 0.5) || math.Abs(sum(mu)-1) > 1e-6 {
+			if !lawstest.Mu(w, mu, w.State(canvas), l, 0.5) || math.Abs(sum(mu)-1) > 1e-6 {
 				t.Errorf("position %d of the all-mask state: %v", l, mu)
 			}
 		}
@@ -231,9 +232,9 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	mu := make([]float64, 2)
-	fmt.Println(w.Mu(mu, w.State([]int{2}), 0, 1), mu, w.Facts().MaskID)
-	// Output: true [0.25 0.75] 2
+	rows, err := w.Rows(context.Background(), samplers.Call{IDs: []int64{2}, Positions: []int64{0}, Counts: []int{1}})
+	fmt.Printf("MASK is %d; its row is %.2f, %.2f, %v\n", w.Facts().MaskID, math.Exp(rows.At(0)), math.Exp(rows.At(1)), err)
+	// Output: MASK is 2; its row is 0.25, 0.75, <nil>
 }
 
 // TestWeights: logarithms of mixtures are finite where the mixture is not 0, however small it is.

@@ -21,7 +21,7 @@ type rowOf func(canvas []int, l int) []float64
 func plainRow(w *world.World) rowOf {
 	return func(canvas []int, l int) []float64 {
 		row := make([]float64, w.Facts().Columns)
-		w.Mu(row, w.State(canvas), l, 0)
+		lawstest.Mu(w, row, w.State(canvas), l, 0)
 		return row
 	}
 }

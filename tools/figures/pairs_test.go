@@ -11,6 +11,7 @@ import (
 
 	"mdmgen/analysis/laws"
 	"mdmgen/analysis/report"
+	"mdmgen/internal/lawstest"
 	"mdmgen/internal/reftest"
 	"mdmgen/model/world"
 )
@@ -37,7 +38,7 @@ func costOf(w *world.World, groups [][]int) (c groupCosts) {
 	f := w.Facts()
 	row := func(canvas []int, l int) []float64 {
 		out := make([]float64, f.Columns)
-		w.Mu(out, w.State(canvas), l, 0)
+		lawstest.Mu(w, out, w.State(canvas), l, 0)
 		return out
 	}
 	with := func(canvas []int, l, a int) []int {

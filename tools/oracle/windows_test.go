@@ -37,7 +37,7 @@ func windows(m *matcher, f *file) {
 			if err != nil {
 				m.t.Fatalf("windows[%d].grid[%d]: %v", i, k, err)
 			}
-			law := reftest.Must(t.Sampler(whole.Free, s))(m.t)
+			law := reftest.Must(e.Exact(m.t.Context(), whole, s))(m.t)
 			grids = append(grids, object{"N": given{}, "leave": law.Endings.Leave, "denoise": law.Endings.Denoise})
 		}
 		rows = append(rows, object{
