@@ -15,8 +15,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/tools"
 	"mdmgen/internal/exit"
@@ -74,10 +72,11 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 var openModel = model.Open
 
 // newApp builds the command tree.
-func newApp(s kit.Streams) *cli.App {
-	app := &cli.App{
-		Name:  "mdmgen",
-		Usage: "generate text from masked diffusion language models, and measure what their samplers cost",
+func newApp(v *kit.Verbosity) *kit.App {
+	app := &kit.App{Command: kit.Command{
+		Name:      "mdmgen",
+		Usage:     "generate text from masked diffusion language models, and measure what their samplers cost",
+		Arguments: "[ARGUMENTS]",
 		Description: "Results go to standard output, everything else to standard error. Exit status: 0 success, 1 failure,\n" +
 			"2 usage, 3 a validation failed, 4 a model, tokenizer or library is missing, 130 interrupted, 141 closed pipe.\n" +
 			"`mdmgen COMMAND --help` explains a command; docs/glossary.md in the repository explains terms.\n\n" +
@@ -85,26 +84,21 @@ func newApp(s kit.Streams) *cli.App {
 			kit.Indent + "what do 8 or 16 calls lose?              mdmgen schedule --calls 8,16\n" +
 			kit.Indent + "perplexity as MDLM or SEDD report it?    mdmgen score TEXT --protocol mdlm\n" +
 			kit.Indent + "how far from exact are 8 calls' texts?   mdmgen bench --calls 8 --quality certificate",
-		// The library's own flags would take -v, and runs in parallel would share them.
-		HideVersion:    true,
-		HideHelp:       true,
-		ExitErrHandler: func(*cli.Context, error) {},
-	}
-	s.App, app.Flags = app, s.Verbosity.Flags().CLI()
+		Flags: v.Flags(),
+	}}
 	for _, command := range commands {
-		c := command(s)
-		c.HideHelp = true
-		c.Flags = append(kit.FlagsOf(c), s.Verbosity.Flags()...).WithSettings().CLI()
+		c := command()
+		c.Flags = append(c.Flags, v.Flags()...).WithSettings()
 		app.Commands = append(app.Commands, c)
 	}
 	return app
 }
 
-// runApp parses the command line and runs it. It reports unknown commands and flags itself: the
-// library would print its help on standard output and exit with status 3.
+// runApp parses the command line and runs it.
 func runApp(ctx context.Context, args []string, s kit.Streams) error {
 	s.In, s.Verbosity, s.Command, s.Network = plainfile.Interruptible(ctx, s.In), &kit.Verbosity{}, kit.CommandLine(args), openModel
-	app := newApp(s)
+	app := newApp(s.Verbosity)
+	s.App = app
 	if len(args) > 1 && args[0] == "help" {
 		args = []string{args[1], "--help"}
 	}
@@ -122,12 +116,12 @@ func runApp(ctx context.Context, args []string, s kit.Streams) error {
 		return exit.Usagef("unknown flag %s before a command; flags follow the command", args[0])
 	}
 	words := kit.ForeignCommand(args)
-	cmd := cmp.Or(app.Command(args[0]), app.Command(words))
+	cmd := cmp.Or(app.Find(args[0]), app.Find(words))
 	if cmd == nil && words != "" {
 		return exit.Usagef("unknown command %q: write %s", args[0], words)
 	}
 	if cmd == nil {
-		hint := suggest.Ending(args[0], kit.CommandNames(app.Commands))
+		hint := suggest.Ending(args[0], app.Names())
 		return exit.Usagef("unknown command %q%s", args[0], cmp.Or(hint, "; `mdmgen --help` lists the commands"))
 	}
 	rest, help, err := kit.Arrange(cmd, args[1:])
@@ -137,9 +131,5 @@ func runApp(ctx context.Context, args []string, s kit.Streams) error {
 	case help != "":
 		return tools.Help(s.Out, app, cmd, help == "help-all")
 	}
-	kit.FlagsOf(cmd).Fill()
-	if err := kit.FormatByEnding(kit.FlagsOf(cmd)); err != nil {
-		return err
-	}
-	return fault.Spelled(app.RunContext(ctx, append([]string{app.Name, cmd.Name, "--"}, rest...)), kit.FlagsOf(cmd).Spell)
+	return fault.Spelled(cmd.Do(ctx, s, rest), cmd.Flags.Spell)
 }

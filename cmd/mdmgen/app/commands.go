@@ -1,8 +1,6 @@
 package app
 
 import (
-	"github.com/urfave/cli/v2"
-
 	"mdmgen/cmd/mdmgen/internal/bench"
 	"mdmgen/cmd/mdmgen/internal/bound"
 	"mdmgen/cmd/mdmgen/internal/chat"
@@ -19,7 +17,7 @@ import (
 
 // commands lists the commands in the order of the help. A command has its name, its flags,
 // which are parsed into a struct of its own, and its action.
-var commands = []func(kit.Streams) *cli.Command{
+var commands = []func() *kit.Command{
 	generate.Command,
 	chat.Command,
 	score.Command,

@@ -48,7 +48,7 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 	flips := readFlips(t)
 	var bases sync.Map // results of base command lines: each is run twice, once for all flags
 	for _, c := range testApp().Commands {
-		for _, f := range kit.FlagsOf(c) {
+		for _, f := range c.Flags {
 			name := c.Name + " " + f.Name
 			if elsewhere.MatchString(name) || f.Name == kit.Settings {
 				continue // Rare flags are tested as flags here.
@@ -108,7 +108,7 @@ func readFlips(t *testing.T) map[string]flip {
 		for _, on := range parts[1:] {
 			fl.on = fields(on)
 			name := strings.TrimLeft(fl.on[0], "-")
-			set := kit.FlagsOf(testApp().Command(fl.command))
+			set := testApp().Find(fl.command).Flags
 			if fl.flag = set.Named(name); name == kit.Settings {
 				key, _, _ := strings.Cut(fl.on[1], "=")
 				fl.flag = set.Find(key)

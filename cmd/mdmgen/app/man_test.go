@@ -44,7 +44,7 @@ func TestManPages(t *testing.T) {
 	for _, c := range commands {
 		page := mustRun(t, "", "man", c.Name)
 		pages = append(pages, page)
-		for _, f := range kit.FlagsOf(c) {
+		for _, f := range c.Flags {
 			if !strings.Contains(strings.ReplaceAll(page, `\-`, "-"), strings.TrimPrefix(f.Typed(), "--set ")) {
 				t.Errorf("the page of %s does not have %s", c.Name, f.Typed())
 			}
@@ -101,7 +101,7 @@ func TestHelp(t *testing.T) {
 				t.Errorf("%s: %s", c.Name, line)
 			}
 		}
-		set := kit.FlagsOf(c)
+		set := c.Flags
 		n, shown := 0, 0
 		for _, f := range set.Without(kit.Settings) {
 			line := regexp.MustCompile(`(?m)^  ` + f.Typed() + `([ ,=]|$)`)

@@ -3,10 +3,7 @@ package app
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
-
-	"github.com/urfave/cli/v2"
 
 	"mdmgen/internal/exit"
 	"mdmgen/internal/reftest"
@@ -47,7 +44,7 @@ func TestEveryOptionIsAFlag(t *testing.T) {
 	app := testApp()
 	for _, name := range []string{"generate", "score", "bound"} {
 		for _, o := range catalog.AllOptions() {
-			has := slices.ContainsFunc(app.Command(name).Flags, func(f cli.Flag) bool { return f.Names()[0] == o.Name })
+			has := app.Find(name).Flags.Find(o.Name) != nil
 			want := (name != "bound" || !o.Token && o.Name != "cache") && (name != "score" || !o.Unscored) && (name == "generate" || !o.Calls)
 			if has != want {
 				t.Errorf("%s has --%s: %t, want %t", name, o.Name, has, want)

@@ -31,10 +31,10 @@ func TestPrecedence(t *testing.T) {
 	n, trials := 0, testApp()
 	for _, from := range []string{"default", "environment", "line"} {
 		for _, c := range testApp().Commands {
-			set := kit.FlagsOf(c).Without(kit.Settings)
+			set := c.Flags.Without(kit.Settings)
 			want, line := make(map[string]string), []string(nil)
 			for _, f := range set {
-				inEnv, onLine := valuesOf(f, kit.FlagsOf(trials.Command(c.Name)).Find(f.Name))
+				inEnv, onLine := valuesOf(f, trials.Find(c.Name).Flags.Find(f.Name))
 				want[f.Name] = map[string]string{"default": f.Text(), "environment": inEnv, "line": onLine}[from]
 				if f.Env != "" && from != "default" {
 					t.Setenv(f.Env, inEnv)

@@ -15,7 +15,6 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
-	"github.com/urfave/cli/v2"
 
 	"mdmgen/builtin"
 	"mdmgen/cmd/mdmgen/internal/kit"
@@ -259,4 +258,4 @@ func worldFile(t testing.TB, name string) string {
 }
 
 // testApp returns the program with its commands and flags.
-func testApp() *cli.App { return newApp(kit.Streams{Verbosity: &kit.Verbosity{}}) }
+func testApp() *kit.App { return newApp(&kit.Verbosity{}) }

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"testing"
 
-	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/reftest"
 )
 
@@ -67,7 +66,7 @@ func TestPublic(t *testing.T) {
 // a Go program and a client do not have: errors carry a field.
 func TestNoFlagsInLibraries(t *testing.T) {
 	t.Parallel()
-	names := kit.CommandNames(testApp().Commands)
+	names := testApp().Names()
 	typed := regexp.MustCompile(`--[a-z]|\bmdmgen (` + strings.Join(names, "|") + `)\b`)
 	others := map[string]string{"fetch.go": "pip", "gpu.go": "nvidia-smi"} // programs that are run
 	seen := 0

@@ -5,8 +5,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
 	"mdmgen/analysis/bench"
 	"mdmgen/cmd/mdmgen/internal/chunks"
 	"mdmgen/cmd/mdmgen/internal/kit"
@@ -16,12 +14,12 @@ import (
 )
 
 // Command is the command bench.
-func Command(s kit.Streams) *cli.Command {
+func Command() *kit.Command {
 	o := &options{}
-	return &cli.Command{
+	return &kit.Command{
 		Name:      "bench",
 		Usage:     "measure the cost of samplers and what more steps gain",
-		ArgsUsage: "[MODEL]",
+		Arguments: "[MODEL]",
 		Description: "mdmgen bench --sampler fhs,euler,tweedie --steps 8-128*2 --max-time 5m --html bench.html\n" +
 			"mdmgen bench --length 8 --sampler tweedie --grid uniform,lambda --steps 4-64*2 --quality error\n" +
 			"mdmgen bench --case fhs --case 'tweedie steps=8,16' --format csv > new.csv\n" +
@@ -40,16 +38,8 @@ func Command(s kit.Streams) *cli.Command {
 			"and the collision bound. certificate bounds both distances at any length. text and nelbo measure the sampled\n" +
 			"sequences. audit compares cached rows with full ones, or without a cache the rows of a group with those of one\n" +
 			"position per call, on texts of its own.",
-		Flags: o.flags().CLI(),
-		Action: kit.Do(func(ctx context.Context, args []string) error {
-			if err := o.model.Argument("bench", args, o.all); err != nil {
-				return err
-			}
-			if err := o.check(); err != nil {
-				return err
-			}
-			return run(ctx, s, o)
-		}),
+		Flags: o.flags(),
+		Check: o.check, Run: o.run,
 	}
 }
 
@@ -79,7 +69,7 @@ type benching struct {
 	leftOut, fixed []string
 }
 
-func run(ctx context.Context, s kit.Streams, o *options) (err error) {
+func (o *options) run(ctx context.Context, s kit.Streams, _ []string) (err error) {
 	r := &benching{options: o, ctx: ctx, streams: s, begin: time.Now(), models: make(map[int]model.Model), failed: make(map[string]error)}
 	settings, err := r.grid(ctx)
 	if err != nil {

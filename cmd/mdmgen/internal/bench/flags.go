@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"context"
 	"slices"
 	"strconv"
 	"strings"
@@ -122,7 +123,7 @@ func (o *options) beQuick() error {
 }
 
 // check returns the errors that can be found before anything is opened.
-func (o *options) check() error {
+func (o *options) check(context.Context, kit.Streams, []string) error {
 	if err := o.beQuick(); err != nil {
 		return err
 	}

@@ -16,9 +16,6 @@ import (
 
 // openOutputs opens the outputs, so that an unwritable one is reported before the work.
 func (r *benching) openOutputs() (err error) {
-	if err := kit.Apart("bench", nil, r.all, kit.NamedFile{Flag: "--resume", Path: r.chunks.Resume}, r.pages.File(), kit.NamedFile{Flag: "-o", Path: r.output}); err != nil {
-		return err
-	}
 	if r.out, err = kit.NewResults(r.ctx, r.output, r.streams); err != nil {
 		return err
 	}

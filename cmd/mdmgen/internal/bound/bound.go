@@ -6,8 +6,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/urfave/cli/v2"
-
 	"mdmgen/analysis/bound"
 	"mdmgen/analysis/laws"
 	"mdmgen/analysis/likelihood"
@@ -19,24 +17,19 @@ import (
 )
 
 // Command is the command bound.
-func Command(s kit.Streams) *cli.Command {
+func Command() *kit.Command {
 	o := &options{}
-	return &cli.Command{
+	return &kit.Command{
 		Name:      "bound",
 		Usage:     "compare both sides of the paper's bounds",
-		ArgsUsage: "[FILE]",
+		Arguments: "[FILE]",
 		Description: "FILE is a world (a .json file with q0 and μ) or a text, as for score. On a world all statements are exact, for\n" +
 			"the samplers that flags name or a default choice. On a text it prints for each window the exact −log P of\n" +
 			"First-Hitting and the exact NELBO, whose mean gap is ε″ − KL(q0‖P_FHS), and the cost of other samplers.\n" +
 			"Windows of more than 16 positions, of a time-conditioned network, or with --plans get a lower bound on the gap\n" +
 			"from K plans. The exit status is 3 if a statement is violated. Values are in nats.",
-		Flags: o.flags().CLI(),
-		Action: kit.Do(func(ctx context.Context, args []string) error {
-			if err := o.check(s, args); err != nil {
-				return err
-			}
-			return run(ctx, s, o)
-		}),
+		Flags: o.flags(),
+		Check: o.check, Run: o.run,
 	}
 }
 
@@ -85,7 +78,7 @@ func (r *bounding) compare(cases []bound.Case) {
 	}
 }
 
-func run(ctx context.Context, s kit.Streams, o *options) (err error) {
+func (o *options) run(ctx context.Context, s kit.Streams, _ []string) (err error) {
 	out, err := o.chunks.Results(ctx, o.output, s)
 	if err != nil {
 		return err

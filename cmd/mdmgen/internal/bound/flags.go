@@ -2,6 +2,7 @@ package bound
 
 import (
 	"cmp"
+	"context"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -93,18 +94,12 @@ func (o *options) flags() kit.Set {
 func (o *options) world() bool { return strings.EqualFold(filepath.Ext(o.path), ".json") }
 
 // check returns the errors that can be found before anything is opened.
-func (o *options) check(s kit.Streams, args []string) error {
-	if err := kit.AtMostOne("bound", args, "name one file"); err != nil {
-		return err
-	}
+func (o *options) check(_ context.Context, s kit.Streams, args []string) error {
 	o.path = strings.Join(args, "") // one or none
 	if err := o.checkMode(); err != nil {
 		return err
 	}
-	if err := o.chunks.Check(s, o.all, chunks.Use{Output: o.output, Seeded: o.sampler.Seed != nil, Whole: []string{"html", "plots"}}); err != nil {
-		return err
-	}
-	return kit.Apart("bound", args, o.all, kit.NamedFile{Flag: "--resume", Path: o.chunks.Resume}, kit.NamedFile{Flag: "-o", Path: o.output}, o.pages.File())
+	return o.chunks.Check(s, o.all, chunks.Use{Output: o.output, Seeded: o.sampler.Seed != nil, Whole: []string{"html", "plots"}})
 }
 
 // checkMode returns an error for flags that have no meaning in the mode set by others.

@@ -12,8 +12,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/requests"
@@ -50,32 +48,27 @@ func (o *options) flags() kit.Set {
 }
 
 // Command is the command chat.
-func Command(s kit.Streams) *cli.Command {
+func Command() *kit.Command {
 	o := &options{}
-	return &cli.Command{
+	return &kit.Command{
 		Name:      "chat",
 		Usage:     "talk with a model, on the terminal or line by line",
-		ArgsUsage: "[NAME]",
+		Arguments: "[MODEL]",
 		Description: "mdmgen chat inclusionAI/LLaDA2.1-mini --system \"Be brief.\"\n" +
 			"printf 'Hello\\nAnd you?\\n' | mdmgen chat GSAI-ML/LLaDA-8B-Instruct --seed 1\n\n" +
 			"Each line is a message, and the model answers by its chat template; Ctrl-C stops an answer and keeps its text up to\n" +
 			"the first mask, Ctrl-D leaves. If standard input or output is no terminal, only answers are printed. A model without\n" +
 			"a chat template continues a story instead: each line is appended to it.\n\n" + kit.Indent + strings.ReplaceAll(help, "\n", "\n"+kit.Indent),
-		Flags: o.flags().CLI(),
-		Action: kit.Do(func(ctx context.Context, args []string) error {
-			if err := o.model.Argument("chat", args, o.all); err != nil {
-				return err
-			}
-			if err := o.sampler.Check(ctx, "chat", o.all); err != nil {
-				return err
-			}
-			return talk(ctx, s, o)
-		}),
+		Flags: o.flags(),
+		Run:   o.run,
 	}
 }
 
-// talk opens the model and reads messages.
-func talk(ctx context.Context, s kit.Streams, o *options) (err error) {
+// run opens the model and reads messages.
+func (o *options) run(ctx context.Context, s kit.Streams, _ []string) (err error) {
+	if err := o.sampler.Check(ctx, "chat", o.all); err != nil {
+		return err
+	}
 	c := &session{options: o, streams: s, store: setup.Store(o.keep), seed: setup.SeedOr(o.sampler.Seed), set: make(map[string]json.RawMessage)}
 	if c.words, err = o.tokenizer.Open(ctx, s, &o.model); err != nil {
 		return setup.NeedTokenizer(err, "a chat", "")
@@ -149,15 +142,19 @@ func (c *session) lines(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		answer, err := c.turn(ctx, string(line.Text))
+		answers, err := c.line(ctx, string(line.Text))
 		if err == errLeave {
 			break
+		}
+		text := ""
+		if err == nil && answers {
+			text, err = c.answer(ctx)
 		}
 		if err != nil {
 			return err
 		}
-		if answer != nil {
-			fmt.Fprintln(c.streams.Out, *answer)
+		if answers {
+			fmt.Fprintln(c.streams.Out, text)
 		}
 	}
 	c.sampler.ShowSeed(c.streams, c.seed)

@@ -37,21 +37,18 @@ const help = "/system TEXT       set the system's message; remove it without TEX
 // errLeave ends a chat.
 var errLeave = errors.New("the chat is over")
 
-// turn does what a line says, and returns the answer if one is due.
-func (c *session) turn(ctx context.Context, line string) (answer *string, err error) {
+// line does what a line says, and reports whether an answer is due.
+func (c *session) line(ctx context.Context, line string) (answers bool, err error) {
 	line = strings.TrimSuffix(line, "\r")
 	name, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
-	answers := name != "" || c.story
 	if strings.HasPrefix(name, "/") && !strings.HasPrefix(name, "//") {
-		answers, err = c.command(ctx, name, strings.TrimSpace(rest))
-	} else if text := strings.TrimPrefix(line, "/"); answers && text != "" {
+		return c.command(ctx, name, strings.TrimSpace(rest))
+	}
+	answers = name != "" || c.story
+	if text := strings.TrimPrefix(line, "/"); answers && text != "" {
 		c.say(text)
 	}
-	if err != nil || !answers {
-		return nil, err
-	}
-	text, err := c.answer(ctx)
-	return &text, err
+	return answers, nil
 }
 
 // command does a command, and reports whether an answer is due.

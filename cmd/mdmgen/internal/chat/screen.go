@@ -63,7 +63,6 @@ func (c *session) show(ctx context.Context) error {
 	defer context.AfterFunc(ctx, func() { m.send(m.leave) })()
 	columns, _ := kit.Size(c.streams.Out)
 	fmt.Fprintln(c.streams.Out, ansi.Wrap(c.greeting(), columns, ""))
-	c.tell = func(text string) { m.send(func() tea.Cmd { return m.print(text) }) }
 	c.frames = func(f frame.Frame) { m.send(func() tea.Cmd { return m.draw(f) }) }
 	_, err := m.program.Run()
 	if ctx.Err() != nil {
@@ -153,12 +152,32 @@ func (m *screen) enter() tea.Cmd {
 		m.past = append(m.past, line)
 	}
 	m.at = len(m.past)
-	var ctx context.Context
-	ctx, m.stop = context.WithCancel(m.ctx)
-	return tea.Sequence(m.print(m.input.Prompt+line), func() tea.Msg {
-		answer, err := m.turn(ctx, line)
-		return do(func() tea.Cmd { return m.ended(answer, err) })
-	})
+	echo, said := m.print(m.input.Prompt+line), ""
+	m.tell = func(text string) { said = text }
+	answers, err := m.line(m.ctx, line)
+	switch {
+	case err == errLeave:
+		return tea.Sequence(echo, m.leave())
+	case err != nil:
+		said = m.failure(err)
+	case answers:
+		var ctx context.Context
+		ctx, m.stop = context.WithCancel(m.ctx)
+		m.tell = func(text string) { m.send(func() tea.Cmd { return m.print(text) }) }
+		return tea.Sequence(echo, func() tea.Msg {
+			text, err := m.answer(ctx)
+			return do(func() tea.Cmd { return m.ended(text, err) })
+		})
+	}
+	if said == "" {
+		return echo
+	}
+	return tea.Sequence(echo, m.print(said))
+}
+
+// failure returns the line of an error.
+func (m *screen) failure(err error) string {
+	return "mdmgen: " + printable.String(fault.Spell(err, m.all.Spell))
 }
 
 // draw shows a frame.
@@ -171,24 +190,18 @@ func (m *screen) draw(f frame.Frame) tea.Cmd {
 }
 
 // ended prints an answer.
-func (m *screen) ended(answer *string, err error) tea.Cmd {
+func (m *screen) ended(text string, err error) tea.Cmd {
 	m.stop()
 	m.stop, m.picture = nil, nil
-	var lines []string
-	if answer != nil {
-		for line := range strings.SplitSeq(*answer, "\n") {
-			lines = append(lines, printable.String(line))
-		}
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = printable.String(line)
 	}
 	switch {
-	case err == errLeave:
-		return m.leave()
 	case errors.Is(err, context.Canceled):
 		lines = append(lines, ansi.NewStyle().Faint().Styled("(stopped)"))
 	case err != nil:
-		lines = []string{"mdmgen: " + printable.String(fault.Spell(err, m.all.Spell))}
-	case answer == nil:
-		return nil
+		lines = []string{m.failure(err)}
 	}
 	return m.print(strings.Join(lines, "\n"))
 }

@@ -81,7 +81,7 @@ func (o *options) check(ctx context.Context, s kit.Streams, args []string) error
 	if o.all.Given("n") && o.all.Find("n").Typed() == "-n" && o.all.Find("prefix").Typed() == "-p" {
 		return exit.Usagef("generate: -n is a number of samples here, not of tokens: write --prefix TEXT with --length +%d, or with -n %[1]d", o.n)
 	}
-	text, given, err := s.TextArgument("generate", args)
+	text, given, err := s.TextArgument(args)
 	if err != nil {
 		return err
 	}
@@ -128,5 +128,5 @@ func (o *options) check(ctx context.Context, s kit.Streams, args []string) error
 		o.record = Beside(o.output)
 		o.beside = o.record != ""
 	}
-	return kit.Apart("generate", nil, o.all, kit.NamedFile{Flag: "--resume", Path: o.chunks.Resume}, kit.NamedFile{Flag: "-o", Path: o.output}, kit.NamedFile{Flag: "--record", Path: o.record}, kit.NamedFile{Flag: "--trace", Path: o.show.trace})
+	return o.all.Apart("generate", nil)
 }

@@ -17,17 +17,15 @@ import (
 	"mdmgen/samplers/catalog"
 	"mdmgen/tokenize"
 	"mdmgen/tokenize/chat"
-
-	"github.com/urfave/cli/v2"
 )
 
 // Command is the command generate.
-func Command(s kit.Streams) *cli.Command {
+func Command() *kit.Command {
 	o := &options{}
-	return &cli.Command{
+	return &kit.Command{
 		Name:      "generate",
 		Usage:     "sample texts, or fill in the gaps of a text",
-		ArgsUsage: "[TEXT]",
+		Arguments: "[TEXT]",
 		Description: "mdmgen generate \"Once upon a time\" --length 60 -n 3 --seed 7\n" +
 			"mdmgen generate --model kuleshov-group/mdlm-owt --sampler remdm --steps 64 --set eta=0.1 --json\n\n" +
 			"Without flags it samples one text by First-Hitting, one position per call; --calls N makes N calls.\n\n" +
@@ -41,13 +39,8 @@ func Command(s kit.Streams) *cli.Command {
 			"TEXT is a --prefix, or a template if it has {{; - is standard input.\n\n" +
 			"A sample depends on the model, the sampler's settings, the seed and its index, not on --batch or --threads.\n" +
 			"`mdmgen samplers NAME` lists the flags and settings of a sampler; others are errors.",
-		Flags: o.flags().CLI(),
-		Action: kit.Do(func(ctx context.Context, args []string) error {
-			if err := o.check(ctx, s, args); err != nil {
-				return err
-			}
-			return generate(ctx, s, o)
-		}),
+		Flags: o.flags(),
+		Check: o.check, Run: o.run,
 	}
 }
 
@@ -77,7 +70,7 @@ type generation struct {
 	watched *observer
 }
 
-func generate(ctx context.Context, s kit.Streams, o *options) (err error) {
+func (o *options) run(ctx context.Context, s kit.Streams, _ []string) (err error) {
 	out, err := o.chunks.Results(ctx, o.output, s)
 	if err != nil {
 		return err

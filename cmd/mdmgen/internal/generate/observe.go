@@ -162,5 +162,5 @@ func Again(ctx context.Context, s kit.Streams, h trace.Header, frames func(frame
 	if err := o.check(ctx, s, nil); err != nil {
 		return err
 	}
-	return generate(ctx, s, o)
+	return o.run(ctx, s, nil)
 }

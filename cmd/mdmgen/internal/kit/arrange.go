@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
 	"mdmgen/internal/exit"
 	"mdmgen/internal/suggest"
 )
@@ -17,8 +15,8 @@ import (
 // flag in one form for all commands. Arrange returns an error for an unknown flag, a missing or
 // invalid value, and a flag given twice. rest are the arguments; help is the flag that asks for
 // help, "" for none.
-func Arrange(cmd *cli.Command, args []string) (rest []string, help string, err error) {
-	set, names := FlagsOf(cmd), make(map[*Flag]string)
+func Arrange(cmd *Command, args []string) (rest []string, help string, err error) {
+	set, names := cmd.Flags, make(map[*Flag]string)
 	for i := 0; i < len(args); i++ {
 		arg := args[i]
 		if arg == "--" {
@@ -97,8 +95,8 @@ func Arrange(cmd *cli.Command, args []string) (rest []string, help string, err e
 }
 
 // namesModels reports whether the arguments of a command are models, so that --model names one as well.
-func namesModels(cmd *cli.Command) bool {
-	return strings.HasPrefix(cmd.ArgsUsage, "MODEL") || strings.HasPrefix(cmd.ArgsUsage, "OWNER/NAME")
+func namesModels(cmd *Command) bool {
+	return strings.HasPrefix(cmd.Arguments, "MODEL") || strings.HasPrefix(cmd.Arguments, "OWNER/NAME")
 }
 
 // typed returns the flag with a name as typed, in which _ may stand for -, and the synonym used, nil for
@@ -130,11 +128,11 @@ func (s Set) Named(name string) *Flag {
 }
 
 // unknown returns the error for an unknown flag.
-func unknown(cmd *cli.Command, arg, name string, after []string) error {
+func unknown(cmd *Command, arg, name string, after []string) error {
 	typed, _, _ := strings.Cut(arg, "=")
-	set := FlagsOf(cmd)
+	set := cmd.Flags
 	hint := "; `mdmgen " + cmd.Name + " --help` lists the flags"
-	if takes := strings.TrimSpace(cmd.ArgsUsage); takes != "" {
+	if takes := strings.TrimSpace(cmd.Arguments); takes != "" {
 		hint = "; it takes " + takes + hint
 	}
 	if words := foreign(arg, after, set); words != "" {
@@ -178,8 +176,8 @@ func (s Set) WithSettings() Set {
 }
 
 // unknownSetting returns the error for --set with an unknown key or without a value.
-func unknownSetting(cmd *cli.Command, name string, inline bool) error {
-	set := FlagsOf(cmd)
+func unknownSetting(cmd *Command, name string, inline bool) error {
+	set := cmd.Flags
 	f := set.Find(name)
 	switch {
 	case name == "":

@@ -4,14 +4,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/urfave/cli/v2"
-
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/exit"
 )
 
 // command returns a command with a flag of each kind, and a function that formats their values.
-func command() (*cli.Command, func() string) {
+func command() (*kit.Command, func() string) {
 	var number int
 	var yes, rare bool
 	var items []string
@@ -23,7 +21,7 @@ func command() (*cli.Command, func() string) {
 		kit.Number(&x, "above 0", func(x float64) bool { return x > 0 }, kit.Flag{Name: "eta", Usage: "`X`", Rare: true}),
 		kit.Bool(&rare, kit.Flag{Name: "rare", Rare: true}))
 	set = set.WithSettings()
-	return &cli.Command{Name: "do", Flags: set.CLI()}, func() string {
+	return &kit.Command{Name: "do", Flags: set}, func() string {
 		var out []string
 		for _, f := range set {
 			if f.IsSet() {

@@ -201,10 +201,13 @@ type NamedFile struct{ Flag, Path string }
 
 // Apart returns an error if two files would be written under one name, over a file that the command
 // reads (named by another flag or an argument), or into the folder of a model.
-func Apart(command string, args []string, set Set, written ...NamedFile) error {
+func (s Set) Apart(command string, args []string, written ...NamedFile) error {
 	var inputs []NamedFile
-	for _, f := range set {
-		if path := f.File(); set.Given(f.Name) && path != "" && !f.Writes {
+	for _, f := range s {
+		switch path := f.File(); {
+		case path != "" && f.Writes:
+			written = append(written, NamedFile{f.Typed(), path})
+		case path != "" && f.given:
 			inputs = append(inputs, NamedFile{f.Typed(), path})
 		}
 	}
@@ -212,10 +215,6 @@ func Apart(command string, args []string, set Set, written ...NamedFile) error {
 		inputs = append(inputs, NamedFile{command, path})
 	}
 	for i, w := range written {
-		if w.Flag == "-o" {
-			w.Flag = set.Typed(OutputTerm.Name)
-			written[i] = w
-		}
 		for _, other := range written[:i] {
 			if sameFile(w.Path, other.Path) {
 				return exit.Usagef("%s %s: %s writes to the same file: name another", w.Flag, w.Path, other.Flag)

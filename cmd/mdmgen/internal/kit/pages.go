@@ -34,9 +34,6 @@ func (p *Pages) Flags() Set {
 	}
 }
 
-// File returns the file of --html.
-func (p *Pages) File() NamedFile { return NamedFile{"--html", p.html} }
-
 // Wanted reports whether pages or pictures are asked for.
 func (p *Pages) Wanted() bool { return p.html != "" || p.plots != "" }
 

@@ -5,32 +5,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
 	"mdmgen/internal/exit"
 )
 
 // Set holds the flags of a command.
 type Set []*Flag
-
-// FlagsOf returns the flags of one of the library's commands, without --help.
-func FlagsOf(c *cli.Command) Set {
-	var out Set
-	for _, f := range c.Flags {
-		if f, ok := f.(*Flag); ok {
-			out = append(out, f)
-		}
-	}
-	return out
-}
-
-// CommandNames returns the names of commands.
-func CommandNames(commands []*cli.Command) (names []string) {
-	for _, c := range commands {
-		names = append(names, c.Name)
-	}
-	return names
-}
 
 // Fill sets the flags that are not on the command line to the values of the environment.
 func (s Set) Fill() {
@@ -42,15 +21,6 @@ func (s Set) Fill() {
 			}
 		}
 	}
-}
-
-// CLI returns the flags in the library's type.
-func (s Set) CLI() []cli.Flag {
-	var out []cli.Flag
-	for _, f := range s {
-		out = append(out, f)
-	}
-	return out
 }
 
 // Common puts the named flags into the short help. It returns all flags.

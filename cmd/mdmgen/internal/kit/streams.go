@@ -4,15 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"sync/atomic"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
 	"mdmgen/internal/cachedir"
-	"mdmgen/internal/exit"
 	"mdmgen/internal/plainfile"
 	"mdmgen/internal/printable"
 	"mdmgen/model"
@@ -32,7 +28,7 @@ type Streams struct {
 	// Network is model.Open or a stand-in.
 	Network func(ctx context.Context, ref string, o model.Options) (model.Model, error)
 	// App is the program, for commands that describe commands.
-	App *cli.App
+	App *App
 }
 
 // Verbosity is how much a run writes to standard error in addition to errors.
@@ -55,65 +51,20 @@ func (v *Verbosity) Flags() Set {
 	}
 }
 
-// Do returns the action of a command: it calls run with the arguments, after the flags have been
-// read.
-func Do(run func(ctx context.Context, args []string) error) cli.ActionFunc {
-	return func(c *cli.Context) error { return run(c.Context, c.Args().Slice()) }
-}
-
-// NoArguments returns an error if a command that takes flags only is given arguments.
-func NoArguments(command string, args []string) error {
-	if len(args) > 0 {
-		return exit.Usagef("%s: unexpected argument %q; it takes flags only", command, args[0])
-	}
-	return nil
-}
-
-// AtMostOne returns an error for a second argument and for an empty one; what describes the
-// argument.
-func AtMostOne(command string, args []string, what string) error {
-	switch {
-	case len(args) > 1:
-		return exit.Usagef("%s: unexpected argument %q; %s", command, args[1], what)
-	case len(args) == 1 && args[0] == "":
-		return exit.Usagef("%s: the argument is empty: %s, or leave it out", command, what)
-	}
-	return nil
-}
-
 // maxText is the maximum size of a text on standard input that is read as a whole, in bytes.
 const maxText = 1 << 20
 
 // TextArgument returns the text that a command is given as its argument, or on standard input for -,
 // without a newline at its end. given is false if there is none.
-func (s Streams) TextArgument(command string, args []string) (text string, given bool, err error) {
-	if err := AtMostOne(command, args, "quote the text"); err != nil || len(args) == 0 {
-		return "", false, err
+func (s Streams) TextArgument(args []string) (text string, given bool, err error) {
+	if len(args) == 0 || args[0] != "-" {
+		return strings.Join(args, ""), len(args) > 0, nil
 	}
-	if args[0] != "-" {
-		return args[0], true, nil
-	}
-	all, err := io.ReadAll(io.LimitReader(s.In, maxText+1))
-	if err == nil && len(all) > maxText {
-		err = fmt.Errorf("more than %d bytes", maxText)
-	}
+	all, err := plainfile.ReadAll(s.In, maxText)
 	if err != nil {
 		return "", true, fmt.Errorf("standard input: %w", err)
 	}
 	return strings.TrimRight(string(all), "\r\n"), true, nil
-}
-
-// TextItself returns the streams with an argument as their input, and no argument, if that is a text
-// and no file: it has a blank, and nothing has its name.
-func (s Streams) TextItself(args []string) (Streams, []string) {
-	if len(args) != 1 || !strings.ContainsAny(args[0], " \t\n") {
-		return s, args
-	}
-	if _, err := os.Lstat(args[0]); err == nil {
-		return s, args
-	}
-	s.In = strings.NewReader(args[0])
-	return s, nil
 }
 
 // hushed reports whether nothing but errors is printed.

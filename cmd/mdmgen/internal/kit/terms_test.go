@@ -18,7 +18,7 @@ func TestRefuse(t *testing.T) {
 		"number: too many": "-n: number: too many", "number": "-n: number", "number 7: too many": "-n: number 7: too many",
 		"eta: too small": "do: eta: too small", "": "do: ",
 	} {
-		if err := kit.FlagsOf(cmd).Refuse("do", errors.New(says)); err.Error() != want || exit.Code(err) != exit.Usage {
+		if err := cmd.Flags.Refuse("do", errors.New(says)); err.Error() != want || exit.Code(err) != exit.Usage {
 			t.Errorf("%q is said as %q, want %q; exit %d", says, err, want, exit.Code(err))
 		}
 	}
@@ -27,7 +27,7 @@ func TestRefuse(t *testing.T) {
 		t.Fatal(err)
 	}
 	for says, want := range map[string]string{"number: too many": "--number: too many", "number": "--number: number", "number 7: too many": "--number 7: too many"} {
-		if err := kit.FlagsOf(cmd).Refuse("do", errors.New(says)); err.Error() != want {
+		if err := cmd.Flags.Refuse("do", errors.New(says)); err.Error() != want {
 			t.Errorf("%q is said as %q, want %q", says, err, want)
 		}
 	}

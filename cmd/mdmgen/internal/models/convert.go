@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 
 	"github.com/dustin/go-humanize"
-	"github.com/urfave/cli/v2"
 
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/setup"
@@ -38,7 +37,7 @@ type written struct {
 }
 
 // Convert returns the command convert.
-func Convert(s kit.Streams) *cli.Command {
+func Convert() *kit.Command {
 	var out, format string
 	var weights checkpoint.Weights
 	dtype := graph.Float32
@@ -52,23 +51,23 @@ func Convert(s kit.Streams) *cli.Command {
 		kit.Bool(&force, kit.Flag{Name: "force", Category: kit.CatOutput, Usage: "write even if the disk seems too small"}),
 		runtime.OfflineFlag(),
 	}, kit.Format(&format, "text", "json")...)
-	return &cli.Command{
+	return &kit.Command{
 		Name:      "convert",
 		Usage:     "write a checkpoint as an ONNX folder",
-		ArgsUsage: "MODEL",
+		Arguments: "MODEL",
 		Description: "Reads a checkpoint (the name of a hub repository, a folder with config.json and weights, or a trainer's .ckpt or\n" +
 			".pth file) and writes a folder with model.onnx, model.onnx_data, the tokenizer and, if rows can be kept between\n" +
 			"calls, model_kept.onnx; docs/onnx.md lists inputs and outputs. Memory does not grow with the model. The folder\n" +
 			"is written whole or not at all. Its mdmgen.manifest.json has digests, and it does not open if its weights or\n" +
 			"graph change.",
-		Flags: set.CLI(),
-		Action: kit.Do(func(ctx context.Context, args []string) error {
+		Flags: set,
+		Run: func(ctx context.Context, s kit.Streams, args []string) error {
 			w, err := convert(ctx, s, &runtime, args, out, weights, overrides, graph.Options{Dtype: dtype, Force: force})
 			if err != nil {
 				return err
 			}
 			return kit.Print(s.Out, format, w, fmt.Sprintf("%s: %s, %s parameters as %s, %s\n", printable.String(w.Folder), w.Family, humanize.Comma(w.Parameters), w.Dtype, humanize.IBytes(w.Bytes)))
-		}),
+		},
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
-	"github.com/urfave/cli/v2"
 
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/setup"
@@ -37,23 +36,23 @@ type pulling struct {
 }
 
 // Pull returns the command pull.
-func Pull(s kit.Streams) *cli.Command {
+func Pull() *kit.Command {
 	o := &pulling{}
 	set := append(kit.Set{
 		o.runtime.OfflineFlag(),
 		kit.Bool(&o.force, kit.Flag{Name: "force", Category: kit.CatGeneral, Usage: "fetch even models that do not fit on this machine or that no command can read"}),
 		kit.Bool(&o.verify, kit.Flag{Name: "verify-digest", Category: kit.CatGeneral, Usage: "check the files that are present, and fetch damaged ones again"}),
 	}, kit.Format(&o.format, "text", "json")...)
-	return &cli.Command{
+	return &kit.Command{
 		Name:      "pull",
 		Usage:     "fetch models from the hub, or update them",
-		ArgsUsage: "OWNER/NAME[@REVISION][:FILE] ...",
+		Arguments: "OWNER/NAME[@REVISION][:FILE] ...",
 		Description: "Fetches the missing files of a branch, tag or commit (default: main) of each repository: config, weights and\n" +
 			"tokenizer. FILE is an ONNX file of the repository. An interrupted fetch resumes, and every file is checked\n" +
 			"against the hub's digest. The cache is Hugging Face's, and HF_HUB_CACHE, HF_HOME, HF_ENDPOINT, HF_TOKEN and\n" +
 			"HF_HUB_OFFLINE have their usual meaning. Other commands fetch a model once and do not update it.",
-		Flags:  set.CLI(),
-		Action: kit.Do(func(ctx context.Context, args []string) error { return o.run(ctx, s, args) }),
+		Flags: set,
+		Run:   o.run,
 	}
 }
 
@@ -93,23 +92,20 @@ func (o *pulling) run(ctx context.Context, s kit.Streams, args []string) error {
 }
 
 // List returns the command list.
-func List(s kit.Streams) *cli.Command {
+func List() *kit.Command {
 	var known bool
 	var format string
 	set := append(kit.Set{
 		kit.Bool(&known, kit.Flag{Name: "known", Category: kit.CatGeneral, Usage: "list the repositories that this program knows, fetched or not"}),
 	}, kit.Format(&format, "text", "json", "markdown")...)
-	return &cli.Command{
+	return &kit.Command{
 		Name:  "list",
 		Usage: "list the models in the cache, or all known ones",
 		Description: "Prints a line for each revision in the cache: name, branches and tags, size, last use, and whether it is\n" +
 			"complete. --known lists published models, the commands that work, and how that was checked, on a terminal as\n" +
 			"much as a line has room for; the published weights were not run.",
-		Flags: set.CLI(),
-		Action: kit.Do(func(_ context.Context, args []string) error {
-			if err := kit.NoArguments("list", args); err != nil {
-				return err
-			}
+		Flags: set,
+		Run: func(_ context.Context, s kit.Streams, _ []string) error {
 			if known {
 				return printKnown(s, format)
 			}
@@ -121,7 +117,7 @@ func List(s kit.Streams) *cli.Command {
 				return fault.WithoutName(err)
 			}
 			return printKept(s, cache, format)
-		}),
+		},
 	}
 }
 
@@ -168,16 +164,16 @@ func printKnown(s kit.Streams, format string) error {
 }
 
 // Remove returns the command remove.
-func Remove(s kit.Streams) *cli.Command {
+func Remove() *kit.Command {
 	var format string
-	return &cli.Command{
+	return &kit.Command{
 		Name:      "remove",
 		Usage:     "remove a model of the hub from the cache",
-		ArgsUsage: "OWNER/NAME[@REVISION]",
+		Arguments: "OWNER/NAME[@REVISION]",
 		Description: "Removes the repository, or with @REVISION that branch, tag or commit and the files that no other revision uses,\n" +
 			"without asking, from the cache shared with other programs. It fails while the repository is being fetched.",
-		Flags: kit.Format(&format, "text", "json").CLI(),
-		Action: kit.Do(func(_ context.Context, args []string) error {
+		Flags: kit.Format(&format, "text", "json"),
+		Run: func(_ context.Context, s kit.Streams, args []string) error {
 			if len(args) != 1 {
 				return exit.Usagef("remove: expected one name, got %d arguments", len(args))
 			}
@@ -198,6 +194,6 @@ func Remove(s kit.Streams) *cli.Command {
 				hub.Freed
 			}{"mdmgen.remove/1", freed}
 			return kit.Print(s.Out, format, record, fmt.Sprintf("%s: removed %s, %s freed\n", printable.String(n.String()), english.Plural(len(freed.Commits), "revision", ""), humanize.Bytes(uint64(freed.Bytes))))
-		}),
+		},
 	}
 }

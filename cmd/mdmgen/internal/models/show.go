@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/dustin/go-humanize"
-	"github.com/urfave/cli/v2"
 
 	"mdmgen/analysis/interaction"
 	"mdmgen/cmd/mdmgen/internal/kit"
@@ -36,26 +35,23 @@ type shown struct {
 }
 
 // Show returns the command show.
-func Show(s kit.Streams) *cli.Command {
+func Show() *kit.Command {
 	o := &showing{}
 	o.all = append(append(o.model.FileFlags(),
 		kit.Bool(&o.tensors, kit.Flag{Name: "tensors", Category: kit.CatOutput, Usage: "also list the name, type and shape of each tensor; for an ONNX graph, its inputs and outputs"}),
 	), kit.Format(&o.format, "text", "json")...)
-	return &cli.Command{
+	return &kit.Command{
 		Name:      "show",
 		Usage:     "describe a model: facts, digest, files and tensors",
-		ArgsUsage: "[MODEL]",
+		Arguments: "[MODEL]",
 		Description: "Prints the model's facts (after --fact and --sidecar), its digest and files, and how many tensors of a\n" +
 			"checkpoint fill a parameter of the network. It runs and fetches nothing. MODEL is as for --model.",
-		Flags:  o.all.CLI(),
-		Action: kit.Do(func(ctx context.Context, args []string) error { return o.run(ctx, s, args) }),
+		Flags: o.all,
+		Run:   o.run,
 	}
 }
 
-func (o *showing) run(ctx context.Context, s kit.Streams, args []string) error {
-	if err := o.model.Argument("show", args, o.all); err != nil {
-		return err
-	}
+func (o *showing) run(ctx context.Context, s kit.Streams, _ []string) error {
 	d, err := o.model.Describe(ctx)
 	if err != nil {
 		return err

@@ -1,7 +1,6 @@
 package models
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -9,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/dustin/go-humanize/english"
-	"github.com/urfave/cli/v2"
 
 	"mdmgen/analysis/verify"
 	"mdmgen/cmd/mdmgen/internal/kit"
@@ -54,12 +52,12 @@ func (o *verifying) flags() kit.Set {
 }
 
 // Verify returns the command verify.
-func Verify(s kit.Streams) *cli.Command {
+func Verify() *kit.Command {
 	o := &verifying{}
-	return &cli.Command{
+	return &kit.Command{
 		Name:      "verify",
 		Usage:     "compare a model's outputs with reference tensors or another model",
-		ArgsUsage: "[MODEL]",
+		Arguments: "[MODEL]",
 		Description: "Recomputes every tensor of the reference file --golden with the model, and prints the largest difference and the\n" +
 			"number of values of each. The exit status is 3 if a difference exceeds the tolerance, 1 if the file is\n" +
 			"malformed. Two correct float32 executions of a small network differ by about 1e-5; a wrong norm or activation\n" +
@@ -69,8 +67,8 @@ func Verify(s kit.Streams) *cli.Command {
 			"KL(μ_reference‖μ) at masked positions of a text, by masked fraction; how often both have the same most probable\n" +
 			"token; and the difference of the NELBO with the same masks. --fact applies to both models, --sidecar and\n" +
 			"--weights to MODEL.",
-		Flags:  o.flags().CLI(),
-		Action: kit.Do(func(ctx context.Context, args []string) error { return compare(ctx, s, o, args) }),
+		Flags: o.flags(),
+		Run:   o.run,
 	}
 }
 
@@ -80,15 +78,15 @@ type VerifyRecord struct {
 	Provenance kit.Provenance `json:"provenance"`
 }
 
-// compare compares a model, named as the argument or by --model, with the tensors of --golden.
-func compare(ctx context.Context, s kit.Streams, o *verifying, args []string) (err error) {
+// run compares a model with the tensors of --golden.
+func (o *verifying) run(ctx context.Context, s kit.Streams, _ []string) (err error) {
 	switch {
-	case o.against == "" && o.golden == "" && len(args) == 1 && strings.EqualFold(filepath.Ext(args[0]), ".json"):
-		return exit.Usagef("verify: %s: the project's own reference files are read by `go test ./tools/oracle`; a model is compared with --golden FILE", args[0])
+	case o.against == "" && o.golden == "" && strings.EqualFold(filepath.Ext(o.model.Ref), ".json"):
+		return exit.Usagef("verify: %s: the project's own reference files are read by `go test ./tools/oracle`; a model is compared with --golden FILE", o.model.Ref)
 	case o.golden == "" && o.against == "":
 		return exit.Usagef("verify: name the file of reference tensors with --golden, or another model with --against")
 	}
-	if err := cmp.Or(o.model.Argument("verify", args, o.all), o.all.Exclude([2]string{"golden", "against"})); err != nil {
+	if err := o.all.Exclude([2]string{"golden", "against"}); err != nil {
 		return err
 	}
 	if o.against != "" {

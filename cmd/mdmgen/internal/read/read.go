@@ -15,8 +15,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/reading"
 	"mdmgen/cmd/mdmgen/internal/kit"
@@ -52,12 +50,12 @@ func (o *options) flags() kit.Set {
 }
 
 // Command is the command read.
-func Command(s kit.Streams) *cli.Command {
+func Command() *kit.Command {
 	o := &options{}
-	return &cli.Command{
+	return &kit.Command{
 		Name:      "read",
 		Usage:     "show how probable tokens and texts are in the gaps of a text",
-		ArgsUsage: "[TEMPLATE]",
+		Arguments: "[TEMPLATE]",
 		Description: "mdmgen read 'Once upon a{{1}}, there was a little{{1}}.'\n" +
 			"mdmgen read 'There was a little{{1}} called Tom.' --candidate ' boy' --candidate ' hedgehog'\n\n" +
 			"TEMPLATE is a text with {{N}} for N masks, as in generate --infill; most tokens include the blank before them. Without\n" +
@@ -66,8 +64,8 @@ func Command(s kit.Streams) *cli.Command {
 			"filling them one by one, while all other masks stay, from a row for each canvas on the way. Logarithms are\n" +
 			"natural. Without TEMPLATE it reads lines from standard input: templates, or {\"infill\":TEMPLATE,\"candidates\":[TEXT…]} or\n" +
 			"{\"ids\":[5,null,17],\"candidate_ids\":[[4],[9]]}, optionally with \"gap\", \"law\" and \"top\".",
-		Flags:  o.flags().CLI(),
-		Action: kit.Do(func(ctx context.Context, args []string) error { return read(ctx, s, o, args) }),
+		Flags: o.flags(),
+		Run:   o.run,
 	}
 }
 
@@ -78,17 +76,11 @@ type Record struct {
 	Readings   []*reading.Answer `json:"readings"`
 }
 
-func read(ctx context.Context, s kit.Streams, o *options, args []string) (err error) {
-	if err := kit.AtMostOne("read", args, "give one template"); err != nil {
-		return err
-	}
+func (o *options) run(ctx context.Context, s kit.Streams, args []string) (err error) {
 	if len(args) > 0 && len(o.candidates) == 0 {
 		if err := o.all.Unused("without --candidate", "law"); err != nil {
 			return err
 		}
-	}
-	if err := kit.Apart("read", nil, o.all, kit.NamedFile{Flag: "-o", Path: o.output}); err != nil {
-		return err
 	}
 	words, lacks := o.tokenizer.Open(ctx, s, &o.model)
 	if lacks != nil && !setup.Lacks(lacks) {

@@ -7,8 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/trace"
 	"mdmgen/internal/exit"
@@ -31,22 +29,20 @@ func (o *options) flags() kit.Set {
 }
 
 // Command is the command replay.
-func Command(s kit.Streams) *cli.Command {
+func Command() *kit.Command {
 	o := &options{}
-	return &cli.Command{
+	return &kit.Command{
 		Name:      "replay",
 		Usage:     "show how a text was sampled, on a page or in a picture",
-		ArgsUsage: "FILE…",
+		Arguments: "FILE…",
 		Description: "mdmgen generate --seed 3 --trace fhs.jsonl\n" +
 			"mdmgen generate --seed 3 --calls 16 --trace spread.jsonl\n" +
 			"mdmgen replay fhs.jsonl spread.jsonl -o page.html\n" +
 			"mdmgen replay --check fhs.jsonl\n\n" +
 			"The page is self-contained: it needs no network and sends nothing. It shows traces side by side, in step by\n" +
 			"calls, by share of calls or by seconds, and marks the tokens that differ from the first trace.",
-		Flags: o.flags().CLI(),
-		Action: kit.Do(func(ctx context.Context, args []string) error {
-			return o.run(ctx, s, args)
-		}),
+		Flags: o.flags(),
+		Run:   o.run,
 	}
 }
 
@@ -61,9 +57,6 @@ func (o *options) run(ctx context.Context, s kit.Streams, args []string) error {
 		return exit.Usagef("replay: %d traces: at most %d fit side by side", len(args), maxTraces)
 	case o.check && o.all.Given("output"):
 		return exit.Usagef("--check and -o exclude each other: a check writes no page")
-	}
-	if err := kit.Apart("replay", args, o.all, kit.NamedFile{Flag: "-o", Path: o.output}); err != nil {
-		return err
 	}
 	var traces []*trace.Trace
 	for _, path := range args {

@@ -27,9 +27,6 @@ func (o *options) blank(f model.Facts) ([]int, error) {
 // onCanvas opens the model and calls find with it and the canvas of --length masks. It commits what
 // find writes.
 func (o *options) onCanvas(ctx context.Context, s kit.Streams, find func(out *kit.Output, m model.Model, canvas []int) error) (err error) {
-	if err := kit.Apart("schedule", nil, o.all, kit.NamedFile{Flag: "-o", Path: o.output}); err != nil {
-		return err
-	}
 	out, err := kit.NewResults(ctx, o.output, s)
 	if err != nil {
 		return err

@@ -7,8 +7,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/urfave/cli/v2"
-
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/internal/exit"
@@ -40,12 +38,12 @@ func (o *options) flags() kit.Set {
 }
 
 // Command is the command schedule.
-func Command(s kit.Streams) *cli.Command {
+func Command() *kit.Command {
 	o := &options{}
-	return &cli.Command{
+	return &kit.Command{
 		Name:      "schedule",
 		Usage:     "predict what N network calls lose, and which positions to group",
-		ArgsUsage: "[MODEL]",
+		Arguments: "[MODEL]",
 		Description: "mdmgen schedule --calls 4,8,16,32\n" +
 			"mdmgen schedule --target-kl-per-token 0.01\n\n" +
 			"Prints the groups of the sampler spread on a canvas of --length masks, with their predicted loss, and the random\n" +
@@ -53,15 +51,12 @@ func Command(s kit.Streams) *cli.Command {
 			"cache, else from a short measurement on samples, which is then kept. --format svg draws the groups.\n\n" +
 			"The prediction is not a bound: `mdmgen bench --calls 4,8,16 --quality certificate` bounds distances from\n" +
 			"First-Hitting's distribution.",
-		Flags:  o.flags().CLI(),
-		Action: kit.Do(func(ctx context.Context, args []string) error { return schedule(ctx, s, o, args) }),
+		Flags: o.flags(),
+		Run:   o.run,
 	}
 }
 
-func schedule(ctx context.Context, s kit.Streams, o *options, args []string) error {
-	if err := o.model.Argument("schedule", args, o.all); err != nil {
-		return err
-	}
+func (o *options) run(ctx context.Context, s kit.Streams, _ []string) error {
 	if !o.all.Given("calls") && !o.all.Given("target-kl-per-token") {
 		return exit.Usagef("schedule: give a target with --target-kl-per-token, or, without --cache, numbers of calls with --calls, as in --calls 8,16")
 	}

@@ -65,9 +65,6 @@ func (o *options) form() likelihood.Form {
 
 // check returns the errors that can be found before anything is opened.
 func (o *options) check(ctx context.Context, s kit.Streams, args []string) error {
-	if err := kit.AtMostOne("score", args, "name one file"); err != nil {
-		return err
-	}
 	o.path = strings.Join(args, "") // one or none
 	err := o.all.Exclude([][2]string{{"estimator", "protocol"}, {"exact", "estimator"}, {"exact", "protocol"}, {"exact", "draws"}, {"exact", "plans"}}...)
 	if err != nil {
@@ -83,10 +80,7 @@ func (o *options) check(ctx context.Context, s kit.Streams, args []string) error
 	if err := o.checkSampler(ctx, planned || o.exact); err != nil {
 		return err
 	}
-	if err := o.chunks.Check(s, o.all, chunks.Use{Output: o.output, Seeded: o.exact || o.sampler.Seed != nil}); err != nil {
-		return err
-	}
-	return kit.Apart("score", args, o.all, kit.NamedFile{Flag: "--resume", Path: o.chunks.Resume}, kit.NamedFile{Flag: "-o", Path: o.output})
+	return o.chunks.Check(s, o.all, chunks.Use{Output: o.output, Seeded: o.exact || o.sampler.Seed != nil})
 }
 
 // checkSampler returns an error for flags of the sampler that have no use.

@@ -4,8 +4,6 @@ package score
 import (
 	"context"
 
-	"github.com/urfave/cli/v2"
-
 	"mdmgen/analysis/likelihood"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/texts"
@@ -14,12 +12,12 @@ import (
 )
 
 // Command is the command score.
-func Command(s kit.Streams) *cli.Command {
+func Command() *kit.Command {
 	o := &options{}
-	return &cli.Command{
+	return &kit.Command{
 		Name:      "score",
 		Usage:     "score a text: NELBO, K-plan bounds, exact −log P of a sampler",
-		ArgsUsage: "[FILE or TEXT]",
+		Arguments: "[FILE or TEXT]",
 		Description: "FILE, or standard input, is a text that is cut into windows (--as corpus), one text per line (lines), or JSON\n" +
 			"lines {\"text\":…} or {\"ids\":[…]}, optionally with {\"context\":TEXT or IDS} that is not scored (jsonl,\n" +
 			"the default for names that end so). TEXT, with a blank, is scored itself. Values are in nats; a perplexity is a bound if its nats are.\n\n" +
@@ -28,19 +26,13 @@ func Command(s kit.Streams) *cli.Command {
 			"tightly with more --plans. --exact computes it, for windows of up to 16 free positions, or any length if a\n" +
 			"decoder's choices follow from the canvas alone (`mdmgen samplers NAME`). A window's numbers depend on the model,\n" +
 			"the settings, the seed and its index.",
-		Flags: o.flags().CLI(),
-		Action: kit.Do(func(ctx context.Context, args []string) error {
-			s, args := s.TextItself(args)
-			if err := o.check(ctx, s, args); err != nil {
-				return err
-			}
-			return score(ctx, s, o)
-		}),
+		Flags: o.flags(),
+		Check: o.check, Run: o.run,
 	}
 }
 
-// score opens the model and the input, and runs.
-func score(ctx context.Context, s kit.Streams, o *options) (err error) {
+// run opens the model and the input, and runs.
+func (o *options) run(ctx context.Context, s kit.Streams, _ []string) (err error) {
 	out, err := o.chunks.Results(ctx, o.output, s)
 	if err != nil {
 		return err

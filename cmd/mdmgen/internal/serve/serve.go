@@ -14,8 +14,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/requests"
@@ -64,25 +62,18 @@ func (o *options) flags() kit.Set {
 }
 
 // Command is the command serve.
-func Command(s kit.Streams) *cli.Command {
+func Command() *kit.Command {
 	o := &options{}
-	return &cli.Command{
+	return &kit.Command{
 		Name:      "serve",
 		Usage:     "serve a model over HTTP",
-		ArgsUsage: "[MODEL]",
+		Arguments: "[MODEL]",
 		Description: "mdmgen serve --listen 127.0.0.1:8080 --batch 32\n" +
 			"curl --json '{\"prompt\": \"Once upon a time\"}' localhost:8080/v1/completions\n\n" +
 			"Requests of all clients share network calls. The ids of a request depend only on its canvas, settings and seed,\n" +
 			"and equal those of `mdmgen generate`. The routes are OpenAI's, Ollama's, llama-server's and its own.",
-		Flags: o.flags().CLI(),
-		Action: kit.Do(func(ctx context.Context, args []string) error {
-			if err := o.model.Argument("serve", args, o.all); err != nil {
-				return err
-			}
-			ctx, end := o.attach(ctx, s.In)
-			defer end()
-			return run(ctx, s, o)
-		}),
+		Flags: o.flags(),
+		Run:   o.run,
 	}
 }
 
@@ -107,7 +98,9 @@ func (o *options) attach(ctx context.Context, in io.Reader) (_ context.Context, 
 }
 
 // run serves until the context ends, and then ends the running requests.
-func run(ctx context.Context, s kit.Streams, o *options) (err error) {
+func (o *options) run(ctx context.Context, s kit.Streams, _ []string) (err error) {
+	ctx, end := o.attach(ctx, s.In)
+	defer end()
 	key, err := o.check()
 	if err != nil {
 		return err

@@ -42,7 +42,7 @@ func begin(t *testing.T, given map[string]string) (url string) {
 	from, to := io.Pipe()
 	ended := make(chan error, 1)
 	go func() {
-		ended <- run(ctx, kit.Streams{Err: to, Verbosity: &kit.Verbosity{}, Network: model.Open}, o)
+		ended <- o.run(ctx, kit.Streams{Err: to, Verbosity: &kit.Verbosity{}, Network: model.Open}, nil)
 		to.Close()
 	}()
 	t.Cleanup(func() {
@@ -75,7 +75,7 @@ func TestMain(m *testing.M) {
 			panic(err)
 		}
 	}
-	if err := run(context.Background(), kit.Streams{Err: os.Stderr, Verbosity: &kit.Verbosity{}, Network: model.Open}, o); err != nil {
+	if err := o.run(context.Background(), kit.Streams{Err: os.Stderr, Verbosity: &kit.Verbosity{}, Network: model.Open}, nil); err != nil {
 		panic(err)
 	}
 }

@@ -75,18 +75,6 @@ func (m *Model) Flag(kinds string) *kit.Flag {
 		Usage: "use the model `REF`: " + kinds})
 }
 
-// Argument sets the model from the command's argument, which excludes --model.
-func (m *Model) Argument(command string, args []string, all kit.Set) error {
-	if err := kit.AtMostOne(command, args, "name one model"); err != nil || len(args) == 0 {
-		return err
-	}
-	if all.Given("model") {
-		return exit.Usagef("%s: the model is given twice, as %s and by --model", command, args[0])
-	}
-	m.Ref = args[0]
-	return nil
-}
-
 // WeightsFlag returns the flag that selects a set of weights.
 func WeightsFlag(w *checkpoint.Weights) *kit.Flag {
 	return kit.Words(w, []checkpoint.Weights{checkpoint.EMA, checkpoint.Raw}, kit.Flag{Name: "weights", Category: kit.CatGeneral,

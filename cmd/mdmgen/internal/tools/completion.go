@@ -10,8 +10,6 @@ import (
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/exit"
 	"mdmgen/samplers/catalog"
-
-	"github.com/urfave/cli/v2"
 )
 
 // shells lists the shells. Each has a short script that asks this program for the completions at
@@ -22,22 +20,22 @@ var shells = []string{"bash", "zsh", "fish"}
 var shellScripts embed.FS
 
 // Completion returns the command completion.
-func Completion(s kit.Streams) *cli.Command {
-	return &cli.Command{
+func Completion() *kit.Command {
+	return &kit.Command{
 		Name:      "completion",
 		Usage:     "print a shell's completion script for commands, flags and values",
-		ArgsUsage: "bash|zsh|fish [-- WORDS]",
+		Arguments: "bash|zsh|fish [-- WORDS]",
 		Description: "source <(mdmgen completion bash)\n" +
 			"source <(mdmgen completion zsh)\n" +
 			"mdmgen completion fish > ~/.config/fish/completions/mdmgen.fish\n\n" +
 			"Put the first line into ~/.bashrc, or the second into ~/.zshrc after compinit. With WORDS, a command line up to\n" +
 			"the cursor, it prints the possible words.",
-		Action: kit.Do(func(_ context.Context, args []string) error {
+		Run: func(_ context.Context, s kit.Streams, args []string) error {
 			if len(args) == 0 || !slices.Contains(shells, args[0]) {
 				return exit.Usagef("completion: name a shell: %s", strings.Join(shells, ", "))
 			}
 			if len(args) > 1 {
-				kind, words := complete(s.App.Commands, rejoined(args[0], args[1:]))
+				kind, words := complete(s.App, rejoined(args[0], args[1:]))
 				_, err := fmt.Fprintln(s.Out, strings.Join(append([]string{kind}, words...), "\n"))
 				return err
 			}
@@ -46,7 +44,7 @@ func Completion(s kit.Streams) *cli.Command {
 				_, err = s.Out.Write(script)
 			}
 			return err
-		}),
+		},
 	}
 }
 
@@ -72,19 +70,18 @@ const (
 
 // complete returns the completions of the last word of a command line, which may be partial or
 // empty; after = those of the value. typed does not include the program's name.
-func complete(commands []*cli.Command, typed []string) (kind string, out []string) {
+func complete(app *kit.App, typed []string) (kind string, out []string) {
 	before, cur := typed[:len(typed)-1], typed[len(typed)-1]
 	names := []string{"help", "--help", "--version"}
-	names = append(names, kit.CommandNames(commands)...)
+	names = append(names, app.Names()...)
 	if len(before) == 0 {
 		return words, beginning(names, cur)
 	}
-	i := slices.IndexFunc(commands, func(c *cli.Command) bool { return c.Name == before[0] })
-	if i < 0 {
+	c := app.Find(before[0])
+	if c == nil {
 		return words, beginning(names[3:], cur)
 	}
-	c := commands[i]
-	set := kit.FlagsOf(c)
+	set := c.Flags
 	var open *kit.Flag // waits for its value
 	for _, w := range before[1:] {
 		name, _, inline := strings.Cut(strings.TrimLeft(w, "-"), "=")
@@ -153,17 +150,17 @@ func value(f *kit.Flag, cur string) (kind string, out []string) {
 }
 
 // argument completes an argument of a command.
-func argument(c *cli.Command, commands []string, cur string) (kind string, out []string) {
+func argument(c *kit.Command, commands []string, cur string) (kind string, out []string) {
 	switch {
 	case c.Name == "samplers":
 		return words, beginning(catalog.Names(), cur)
 	case c.Name == "completion":
 		return words, beginning(shells, cur)
-	case c.ArgsUsage == "[COMMAND]":
+	case c.Arguments == "[COMMAND]":
 		return words, beginning(commands, cur)
-	case strings.Contains(c.ArgsUsage, "DIR"):
+	case strings.Contains(c.Arguments, "DIR"):
 		return folders, nil
-	case strings.TrimSpace(c.ArgsUsage) != "":
+	case strings.TrimSpace(c.Arguments) != "":
 		return files, nil
 	}
 	return words, nil

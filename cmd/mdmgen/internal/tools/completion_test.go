@@ -4,8 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/urfave/cli/v2"
-
 	"mdmgen/cmd/mdmgen/internal/kit"
 )
 
@@ -16,12 +14,12 @@ func FuzzComplete(f *testing.F) {
 	}
 	var format, list string
 	var on bool
-	commands := []*cli.Command{{Name: "draw", ArgsUsage: "[FILE]", Flags: append(kit.Format(&format, "text", "json"),
-		kit.Text(&list, kit.Flag{Name: "list", Usage: "`LIST` of words", Words: []string{"a", "b"}}), kit.Bool(&on, kit.Flag{Name: "on", Alias: "o"})).CLI()}}
+	app := &kit.App{Commands: []*kit.Command{{Name: "draw", Arguments: "[FILE]", Flags: append(kit.Format(&format, "text", "json"),
+		kit.Text(&list, kit.Flag{Name: "list", Usage: "`LIST` of words", Words: []string{"a", "b"}}), kit.Bool(&on, kit.Flag{Name: "on", Alias: "o"}))}}}
 	f.Fuzz(func(t *testing.T, line string) {
 		words := rejoined("bash", strings.Split(line, " "))
 		cur := words[len(words)-1]
-		_, got := complete(commands, words)
+		_, got := complete(app, words)
 		last := cur[strings.LastIndex(cur, "=")+1:]
 		for _, w := range got {
 			if !strings.HasPrefix(w, cur) && !strings.HasPrefix(w, last) && !strings.HasPrefix(w, cur[strings.Index(cur, "=")+1:]) {

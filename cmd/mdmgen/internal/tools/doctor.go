@@ -15,7 +15,6 @@ import (
 
 	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
-	"github.com/urfave/cli/v2"
 
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/setup"
@@ -29,7 +28,7 @@ import (
 )
 
 // Doctor returns the command doctor.
-func Doctor(s kit.Streams) *cli.Command {
+func Doctor() *kit.Command {
 	var runtime setup.Runtime
 	var named setup.Model
 	var format string
@@ -37,21 +36,18 @@ func Doctor(s kit.Streams) *cli.Command {
 		kit.Text(&named.Ref, kit.Flag{Name: "model", Category: kit.CatGeneral, Usage: "also read all files of the model `REF`, print its digest, call it once, and print where its nodes run"}),
 		setup.DtypeFlag(&named.Dtype, "dtype", "`TYPE` of matrices of --model")),
 		kit.Format(&format, "text", "json")...)
-	return &cli.Command{
+	return &kit.Command{
 		Name:      "doctor",
 		Usage:     "show which ONNX Runtime is in use, and report problems",
-		ArgsUsage: "[MODEL]",
+		Arguments: "[MODEL]",
 		Description: "Prints the ONNX Runtime library that networks would use, its version and providers, the number of threads, the\n" +
 			"cache folder, and every problem found. It reads the library, the converted weights and --model in full and\n" +
 			"compares their digests; it fetches nothing. With --model it calls the model once, to print how many nodes of its\n" +
 			"network each of the runtime's providers runs and, with --device cuda, which operators CUDA leaves to the CPU.\n" +
 			"The exit status is 4 if no network could run or the model does not exist, and 1 if files of the model are\n" +
 			"damaged.",
-		Flags: set.CLI(),
-		Action: kit.Do(func(ctx context.Context, args []string) error {
-			if err := named.Argument("doctor", args, set); err != nil {
-				return err
-			}
+		Flags: set,
+		Run: func(ctx context.Context, s kit.Streams, _ []string) error {
 			rt, err := runtime.Config(s, set)
 			if err != nil {
 				return err
@@ -71,7 +67,7 @@ func Doctor(s kit.Streams) *cli.Command {
 				err = exit.Missingf("doctor: no network can run: %s", strings.Join(d.Problems, "; "))
 			}
 			return cmp.Or(err, modelErr)
-		}),
+		},
 	}
 }
 

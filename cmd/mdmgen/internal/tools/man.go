@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/cpuguy83/go-md2man/v2/md2man"
-	"github.com/urfave/cli/v2"
 
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/exit"
@@ -16,40 +15,37 @@ import (
 )
 
 // Man returns the command man.
-func Man(s kit.Streams) *cli.Command {
+func Man() *kit.Command {
 	format := ""
 	set := kit.Format(&format, "roff", "markdown")
 	set.Find("format").Usage = "`FORMAT` of the page: roff for man, or markdown"
-	return &cli.Command{
+	return &kit.Command{
 		Name:      "man",
 		Usage:     "print the manual page of the program or of a command",
-		ArgsUsage: "[COMMAND]",
+		Arguments: "[COMMAND]",
 		Description: "mdmgen man generate --format roff | man -l -\n" +
 			"mdmgen man generate > ~/.local/share/man/man1/mdmgen-generate.1\n\n" +
 			"Prints the page for man, or in Markdown; the program's page in Markdown has all commands. On a terminal, without\n" +
 			"--format, it prints the complete help.",
-		Flags: set.CLI(),
-		Action: kit.Do(func(_ context.Context, args []string) error {
-			if err := kit.AtMostOne("man", args, "name one command"); err != nil {
-				return err
-			}
+		Flags: set,
+		Run: func(_ context.Context, s kit.Streams, args []string) error {
 			command := strings.Join(args, "")
 			text, err := manual(s.App, command, format == "markdown")
 			if err != nil {
 				return err
 			}
 			if !set.Given("format") && kit.IsTerminal(s.Out) {
-				return Help(s.Out, s.App, s.App.Command(command), true)
+				return Help(s.Out, s.App, s.App.Find(command), true)
 			}
 			_, err = io.WriteString(s.Out, text)
 			return err
-		}),
+		},
 	}
 }
 
 // manual returns the page of a command, or of the program if command is "".
-func manual(app *cli.App, command string, markdown bool) (string, error) {
-	c := app.Command(command)
+func manual(app *kit.App, command string, markdown bool) (string, error) {
+	c := app.Find(command)
 	switch {
 	case c == nil && command != "":
 		return "", exit.Usagef("man: no command is called %q; `mdmgen --help` lists the commands", command)
@@ -83,7 +79,7 @@ func manual(app *cli.App, command string, markdown bool) (string, error) {
 }
 
 // section returns a command's section of the reference, and adds its flags to those written.
-func section(app *cli.App, c *cli.Command, written map[string]bool) string {
+func section(app *kit.App, c *kit.Command, written map[string]bool) string {
 	p := pageOf(app, c)
 	return fmt.Sprintf("\n## %s\n\n%s%s.\n%s", c.Name, strings.ToUpper(p.usage[:1]), marks.Replace(p.usage[1:]), p.markdown("###", written))
 }
@@ -119,13 +115,15 @@ func (p *page) add(f *kit.Flag) {
 
 // pageOf splits a description into its leading command lines and its paragraphs. c is nil for the
 // program.
-func pageOf(app *cli.App, c *cli.Command) page {
-	form := " [FLAGS] "
+func pageOf(app *kit.App, c *kit.Command) page {
+	name, form := app.Name, " COMMAND [FLAGS] "
 	if c == nil {
-		form, c = " COMMAND [FLAGS] ", &cli.Command{Usage: app.Usage, ArgsUsage: "[ARGUMENTS]", Description: app.Description, Flags: app.Flags}
+		c = &app.Command
+	} else {
+		name, form = name+" "+c.Name, " [FLAGS] "
 	}
-	p := page{name: strings.TrimSpace(app.Name + " " + c.Name), usage: c.Usage}
-	p.lines = []string{strings.TrimSpace(p.name + form + c.ArgsUsage)}
+	p := page{name: name, usage: c.Usage}
+	p.lines = []string{strings.TrimSpace(p.name + form + c.Arguments)}
 	for i, text := range strings.Split(c.Description, "\n\n") {
 		switch {
 		case i == 0 && (strings.HasPrefix(text, "mdmgen ") || strings.HasPrefix(text, "source ")):
@@ -138,7 +136,7 @@ func pageOf(app *cli.App, c *cli.Command) page {
 	}
 	for _, category := range kit.Categories {
 		for _, rare := range []bool{false, true} {
-			for _, f := range kit.FlagsOf(c) {
+			for _, f := range c.Flags {
 				if f.Category == category && f.Rare == rare {
 					p.add(f)
 				}
@@ -202,7 +200,7 @@ const width, hang = 100, 26
 // Help prints the help of a command, or of the program if c is nil: the first paragraph of the
 // description, and the flags. Unless all is set, it prints only the common flags, or those that are
 // not rare if none is common.
-func Help(w io.Writer, app *cli.App, c *cli.Command, all bool) error {
+func Help(w io.Writer, app *kit.App, c *kit.Command, all bool) error {
 	p := pageOf(app, c)
 	b := &strings.Builder{}
 	b.WriteString(kit.Wrap(p.lines[0]+": "+p.usage, width, ""))
@@ -230,9 +228,9 @@ func Help(w io.Writer, app *cli.App, c *cli.Command, all bool) error {
 	return err
 }
 
-func writeFlags(b *strings.Builder, c *cli.Command, groups []group, all bool) {
+func writeFlags(b *strings.Builder, c *kit.Command, groups []group, all bool) {
 	left := 0
-	short := slices.ContainsFunc(kit.FlagsOf(c), func(f *kit.Flag) bool { return f.Common })
+	short := slices.ContainsFunc(c.Flags, func(f *kit.Flag) bool { return f.Common })
 	for _, g := range groups {
 		title := kit.Wrap(g.title, width, "")
 		for _, f := range g.flags {

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
 	"mdmgen/cmd/mdmgen/internal/bound"
 	"mdmgen/cmd/mdmgen/internal/chunks"
 	"mdmgen/cmd/mdmgen/internal/generate"
@@ -45,12 +43,12 @@ func (o *merging) flags() kit.Set {
 }
 
 // Merge returns the command merge.
-func Merge(s kit.Streams) *cli.Command {
+func Merge() *kit.Command {
 	o := &merging{}
-	return &cli.Command{
+	return &kit.Command{
 		Name:      "merge",
 		Usage:     "merge the parts that --shard wrote",
-		ArgsUsage: "PARTS…",
+		Arguments: "PARTS…",
 		Description: "mdmgen score long.txt --seed 1 --shard 1/2 --format json -o part-1.jsonl\n" +
 			"mdmgen score long.txt --seed 1 --shard 2/2 --format json -o part-2.jsonl\n" +
 			"mdmgen merge part-*.jsonl -o result.json\n\n" +
@@ -59,20 +57,18 @@ func Merge(s kit.Streams) *cli.Command {
 			"All parts must belong to one run: the same model, input, settings and seed, from the same build, on the same\n" +
 			"kind of device and CPU, with the same number of threads. A finished file of --resume is a part with the whole\n" +
 			"run.",
-		Flags: o.flags().CLI(),
-		Action: kit.Do(func(ctx context.Context, args []string) error {
-			if len(args) == 0 {
-				return exit.Usagef("merge: name the parts, as in `mdmgen merge part-1.jsonl part-2.jsonl`")
-			}
-			if err := kit.Apart("merge", args, o.all, kit.NamedFile{Flag: "-o", Path: o.output}, kit.NamedFile{Flag: "the record beside -o", Path: generate.Beside(o.output)}); err != nil {
-				return err
-			}
-			return merge(ctx, s, o, args)
-		}),
+		Flags: o.flags(),
+		Run:   o.run,
 	}
 }
 
-func merge(ctx context.Context, s kit.Streams, o *merging, paths []string) error {
+func (o *merging) run(ctx context.Context, s kit.Streams, paths []string) error {
+	if len(paths) == 0 {
+		return exit.Usagef("merge: name the parts, as in `mdmgen merge part-1.jsonl part-2.jsonl`")
+	}
+	if err := o.all.Apart("merge", paths, kit.NamedFile{Flag: "the record beside -o", Path: generate.Beside(o.output)}); err != nil {
+		return err
+	}
 	parts, err := chunks.Read(s, paths, o.force)
 	if err != nil {
 		return err
@@ -82,7 +78,7 @@ func merge(ctx context.Context, s kit.Streams, o *merging, paths []string) error
 	if !ok {
 		return chunks.OtherVersion(paths[0])
 	}
-	formats := kit.FlagsOf(s.App.Command(m.command)).Find("format").Words
+	formats := s.App.Find(m.command).Flags.Find("format").Words
 	if o.format != "" && !slices.Contains(formats, o.format) {
 		return exit.Usagef("merge: the format %s: %s has %s", o.format, m.command, strings.Join(formats, ", "))
 	}

@@ -7,8 +7,6 @@ import (
 	"runtime"
 	"runtime/debug"
 
-	"github.com/urfave/cli/v2"
-
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/internal/exit"
@@ -17,20 +15,20 @@ import (
 )
 
 // Runtime returns the command runtime.
-func Runtime(s kit.Streams) *cli.Command {
+func Runtime() *kit.Command {
 	var runtime setup.Runtime
 	var cuda bool
 	set := append(kit.Set{
 		kit.Bool(&cuda, kit.Flag{Name: "cuda", Category: kit.CatGeneral, Usage: "install the build for NVIDIA GPUs, about 300 MB on disk"}),
 	}, runtime.OfflineFlag())
-	return &cli.Command{
+	return &kit.Command{
 		Name:      "runtime",
 		Usage:     "install ONNX Runtime in advance, or its build for GPUs",
-		ArgsUsage: "install",
+		Arguments: "install",
 		Description: "Fetches the version of ONNX Runtime that the first use would fetch, and prints the path of the library. With\n" +
 			"--cuda it fetches the CUDA build, for Linux on x86-64, and names the CUDA and cuDNN libraries that are missing.",
-		Flags: set.CLI(),
-		Action: kit.Do(func(ctx context.Context, args []string) error {
+		Flags: set,
+		Run: func(ctx context.Context, s kit.Streams, args []string) error {
 			if len(args) != 1 || args[0] != "install" {
 				return exit.Usagef("runtime: name a task: mdmgen runtime install")
 			}
@@ -49,20 +47,20 @@ func Runtime(s kit.Streams) *cli.Command {
 			}
 			_, err = fmt.Fprintln(s.Out, printable.String(l.Path))
 			return err
-		}),
+		},
 	}
 }
 
 // Version returns the command version.
-func Version(s kit.Streams) *cli.Command {
+func Version() *kit.Command {
 	format := ""
-	return &cli.Command{
+	return &kit.Command{
 		Name:  "version",
 		Usage: "print the version and build information",
 		Description: "Prints the versions of the program and of Go, the platform, the version of ONNX Runtime that is fetched if none\n" +
 			"is found, and the commit.",
-		Flags:  kit.Format(&format, "text", "json").CLI(),
-		Action: kit.Do(func(_ context.Context, args []string) error { return printVersions(s, args, format) }),
+		Flags: kit.Format(&format, "text", "json"),
+		Run:   func(_ context.Context, s kit.Streams, _ []string) error { return printVersions(s, format) },
 	}
 }
 
@@ -81,10 +79,7 @@ type Versions struct {
 	Modified bool   `json:"modified,omitempty"`
 }
 
-func printVersions(s kit.Streams, args []string, format string) error {
-	if err := kit.NoArguments("version", args); err != nil {
-		return err
-	}
+func printVersions(s kit.Streams, format string) error {
 	v := Versions{
 		Schema: "mdmgen.version/1", Program: "mdmgen", Version: kit.Version(), Go: runtime.Version(),
 		Platform: runtime.GOOS + "/" + runtime.GOARCH, Runtime: library.Version,

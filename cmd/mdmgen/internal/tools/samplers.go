@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/internal/exit"
@@ -17,22 +15,19 @@ import (
 )
 
 // Samplers returns the command samplers.
-func Samplers(s kit.Streams) *cli.Command {
+func Samplers() *kit.Command {
 	format, all := "", false
-	return &cli.Command{
+	return &kit.Command{
 		Name:      "samplers",
 		Usage:     "describe each sampler: distribution, cost, likelihood, flags, settings",
-		ArgsUsage: "[NAME]",
-		Flags:     append(kit.Format(&format, "text", "json"), kit.Bool(&all, kit.Flag{Name: "all", Category: kit.CatOutput, Usage: "list all samplers, not only those to begin with; JSON always has all"})).CLI(),
-		Action:    kit.Do(func(_ context.Context, args []string) error { return describe(s, args, format, all) }),
+		Arguments: "[SAMPLER]",
+		Flags:     append(kit.Format(&format, "text", "json"), kit.Bool(&all, kit.Flag{Name: "all", Category: kit.CatOutput, Usage: "list all samplers, not only those to begin with; JSON always has all"})),
+		Run:       func(_ context.Context, s kit.Streams, args []string) error { return describe(s, args, format, all) },
 	}
 }
 
 func describe(s kit.Streams, args []string, format string, every bool) error {
 	list := catalog.Descriptors()
-	if len(args) > 1 {
-		return exit.Usagef("samplers: expected one name, got %d arguments", len(args))
-	}
 	if len(args) == 1 {
 		d, ok := catalog.Describe(args[0])
 		if !ok {

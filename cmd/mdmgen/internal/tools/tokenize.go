@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"unicode/utf8"
 
-	"github.com/urfave/cli/v2"
-
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/internal/exit"
@@ -39,24 +37,21 @@ func (o *tokenizing) flags() kit.Set {
 }
 
 // Tokenize returns the command tokenize.
-func Tokenize(s kit.Streams) *cli.Command {
+func Tokenize() *kit.Command {
 	o := &tokenizing{}
-	return &cli.Command{
+	return &kit.Command{
 		Name:      "tokenize",
 		Usage:     "encode text as token ids, or decode ids",
-		ArgsUsage: "[TEXT]",
+		Arguments: "[TEXT]",
 		Description: "Prints a JSON list of ids for TEXT, or for each line of standard input. Added and special tokens are recognised, unless\n" +
 			"--plain reads them as text, as every other command does. With --format json each line is a JSON string, which\n" +
 			"may contain newlines.",
-		Flags:  o.flags().CLI(),
-		Action: kit.Do(func(ctx context.Context, args []string) error { return lines(ctx, s, o, args) }),
+		Flags: o.flags(),
+		Run:   o.run,
 	}
 }
 
-func lines(ctx context.Context, s kit.Streams, o *tokenizing, args []string) error {
-	if err := kit.AtMostOne("tokenize", args, "quote the text"); err != nil {
-		return err
-	}
+func (o *tokenizing) run(ctx context.Context, s kit.Streams, args []string) error {
 	if err := o.all.ExcludeAs("tokenize: %s is for encoding: it excludes %s", [2]string{"plain", "decode"}); err != nil {
 		return err
 	}
