@@ -148,9 +148,8 @@ func (c *Client) fill(ctx context.Context, n Name, commit string, f File, part *
 		at += got
 		further := at-farthest >= c.leastBytes()
 		farthest = max(farthest, at)
-		var full *os.PathError
-		switch {
-		case errors.As(err, &full):
+		switch full, ok := errors.AsType[*os.PathError](err); {
+		case ok:
 			return false, onPath(part.Name(), full.Err)
 		case err != nil:
 			return further, &temporary{err: err}

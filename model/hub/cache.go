@@ -72,36 +72,31 @@ func (c Cache) Find(n Name, part Part) (Found, bool) {
 	return Found{n.At(commit), filepath.Join(dir, filepath.FromSlash(n.File))}, true
 }
 
-// whole reports whether a snapshot has all of a part, whose weights are linked last.
+// whole reports whether a snapshot has all of a part: the files that a listing with its files needs, and all
+// shards of an index.
 func whole(dir, file string, part Part) bool {
-	has := func(name string) bool {
-		info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(name)))
-		return err == nil && info.Mode().IsRegular()
-	}
-	if part == Tokenizer {
-		return vocabulary(has) != nil
-	}
-	if file != "" {
-		return has(file)
-	}
-	for _, w := range weights {
-		if part == Graph {
-			break
+	var files []File
+	var names []string
+	err := under(dir, func(path string, _ fs.DirEntry) error {
+		if info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(path))); err == nil && info.Mode().IsRegular() {
+			files, names = append(files, File{Path: path}), append(names, path)
 		}
-		if has(w.file) {
-			return has(modelFiles[0])
-		}
-		if has(w.index) {
-			names, err := shards(filepath.Join(dir, w.index))
-			return err == nil && has(modelFiles[0]) && !slices.ContainsFunc(names, func(n string) bool { return !plainPath(n) || !has(n) })
-		}
+		return nil
+	})
+	need, lacks := needed(Name{File: file}, part, files)
+	if err != nil || lacks != nil {
+		return false
 	}
-	for _, at := range []string{dir, filepath.Join(dir, "onnx")} {
-		if graphs, _ := filepath.Glob(filepath.Join(at, "*.onnx")); len(graphs) > 0 {
-			return true
+	for _, f := range need {
+		if !strings.HasSuffix(f.Path, ".index.json") {
+			continue
+		}
+		all, err := shards(filepath.Join(dir, f.Path))
+		if err != nil || slices.ContainsFunc(all, func(n string) bool { return !slices.Contains(names, n) }) {
+			return false
 		}
 	}
-	return false
+	return part == Tokenizer || file != "" || strings.HasSuffix(need[len(need)-1].Path, ".onnx") || slices.Contains(names, modelFiles[0])
 }
 
 // shards returns the files that an index of weights lists.

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -122,8 +123,7 @@ func (c *Client) send(ctx context.Context, method, address string, header http.H
 			err = cause
 		}
 		cancel(nil)
-		var u *url.Error // Its text contains the address, which must stay secret if signed.
-		if errors.As(err, &u) {
+		if u, ok := errors.AsType[*url.Error](err); ok { // Its text contains the address, which must stay secret if signed.
 			err = u.Err
 		}
 		return nil, err
@@ -163,11 +163,11 @@ func (c *Client) retry(ctx context.Context, what string, attempt func() (further
 	pause := c.Pause
 	for n := 1; ; n++ {
 		further, err := attempt()
-		var p *temporary
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if !errors.As(err, &p) {
+		p, ok := errors.AsType[*temporary](err)
+		if !ok {
 			return err
 		}
 		if further {
@@ -195,17 +195,14 @@ func (c *Client) get(ctx context.Context, n Name, method, address string, header
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	var unknown *net.DNSError
-	switch {
-	case errors.As(err, &unknown) && unknown.IsNotFound:
+	switch unknown, ok := errors.AsType[*net.DNSError](err); {
+	case ok && unknown.IsNotFound:
 		return nil, missingf("%s: no folder here, and %s is not found: connect to a network, or name a folder that has the model (%v)", n, c.Endpoint, err)
 	case err != nil:
 		return nil, &temporary{err: fmt.Errorf("no answer: %w", err)}
 	}
-	for _, status := range wanted {
-		if r.StatusCode == status {
-			return r, nil
-		}
+	if slices.Contains(wanted, r.StatusCode) {
+		return r, nil
 	}
 	defer r.Close()
 	return nil, c.refusal(n, r.Response)

@@ -49,59 +49,45 @@ const (
 
 // known are the repositories of the list, those that most people run first. Open-dLLM's code adds the mask to a tokenizer of 151,665
 // tokens that has none; Fast-dLLM v2's mask is a default argument in its code.
-var known = []Known{
-	{"inclusionAI/LLaDA2.0-mini", "llada2", 16_255_643_392, "", map[string]string{"mask_id": "156895"}, byBlocks, against},
-	{"inclusionAI/LLaDA2.0-mini-CAP", "llada2", 16_255_643_392, "", map[string]string{"mask_id": "156895"}, byBlocks, against},
-	{"inclusionAI/LLaDA2.0-mini-preview", "llada2", 16_255_643_392, "", map[string]string{"mask_id": "156895"}, byBlocks, against},
-	{"inclusionAI/LLaDA2.0-flash", "llada2", 0, "", map[string]string{"mask_id": "156895"}, byBlocks, against},
-	{"inclusionAI/LLaDA2.0-flash-CAP", "llada2", 0, "", map[string]string{"mask_id": "156895"}, byBlocks, against},
-	{"inclusionAI/LLaDA2.0-flash-preview", "llada2", 0, "", map[string]string{"mask_id": "156895"}, byBlocks, against},
+var known = apart([]Known{
+	{"inclusionAI/LLaDA2.0-mini inclusionAI/LLaDA2.0-mini-CAP inclusionAI/LLaDA2.0-mini-preview", "llada2", 16_255_643_392, "", map[string]string{"mask_id": "156895"}, byBlocks, against},
+	{"inclusionAI/LLaDA2.0-flash inclusionAI/LLaDA2.0-flash-CAP inclusionAI/LLaDA2.0-flash-preview", "llada2", 0, "", map[string]string{"mask_id": "156895"}, byBlocks, against},
 	{"inclusionAI/LLaDA2.1-mini", "llada2", 16_255_643_392, "", map[string]string{"mask_id": "156895", "decoder": edits}, byBlocks, against},
 	{"inclusionAI/LLaDA2.1-flash", "llada2", 0, "", map[string]string{"mask_id": "156895", "decoder": edits}, byBlocks, against},
-	{"inclusionAI/LLaDA-MoE-7B-A1B-Base", "llada-moe", 0, "", map[string]string{"mask_id": "156895"}, works, against},
-	{"inclusionAI/LLaDA-MoE-7B-A1B-Instruct", "llada-moe", 0, "", map[string]string{"mask_id": "156895"}, works, against},
-	{"nvidia/Nemotron-Labs-Diffusion-3B", "nemotron", 3_831_659_520, "", nil, byBlocks, mlx},
-	{"nvidia/Nemotron-Labs-Diffusion-3B-Base", "nemotron", 3_831_659_520, "", nil, byBlocks, mlx},
-	{"nvidia/Nemotron-Labs-Diffusion-8B", "nemotron", 8_489_553_920, "", nil, byBlocks, mlx},
-	{"nvidia/Nemotron-Labs-Diffusion-8B-Base", "nemotron", 8_489_553_920, "", nil, byBlocks, mlx},
-	{"nvidia/Nemotron-Labs-Diffusion-14B", "nemotron", 0, "", nil, byBlocks, mlx},
-	{"nvidia/Nemotron-Labs-Diffusion-14B-Base", "nemotron", 0, "", nil, byBlocks, mlx},
-	{"GSAI-ML/LLaDA-8B-Base", "llada", 8_015_581_184, "", nil, works, public},
-	{"GSAI-ML/LLaDA-8B-Instruct", "llada", 8_015_581_184, "", nil, works, public},
-	{"GSAI-ML/LLaDA-1.5", "llada", 8_015_581_184, "", nil, works, public},
-	{"Dream-org/Dream-v0-Base-7B", "dream", 7_615_616_512, "", nil, shifted, public},
-	{"Dream-org/Dream-v0-Instruct-7B", "dream", 7_615_616_512, "", nil, shifted, public},
-	{"apple/DiffuCoder-7B-Base", "dream", 7_615_616_512, "", nil, shifted, public},
-	{"apple/DiffuCoder-7B-Instruct", "dream", 7_615_616_512, "", nil, shifted, public},
-	{"JetLM/SDAR-30B-A3B-Chat", "sdar-moe", 0, "", map[string]string{"mask_id": "151669"}, byBlocks, against},
-	{"JetLM/SDAR-30B-A3B-Sci", "sdar-moe", 0, "", map[string]string{"mask_id": "151669"}, byBlocks, against},
-	{"JetLM/SDAR-1.7B-Chat", "sdar", 0, "", map[string]string{"mask_id": "151669"}, byBlocks, against},
-	{"JetLM/SDAR-4B-Chat", "sdar", 0, "", map[string]string{"mask_id": "151669"}, byBlocks, against},
-	{"JetLM/SDAR-8B-Chat", "sdar", 0, "", map[string]string{"mask_id": "151669"}, byBlocks, against},
-	{"Efficient-Large-Model/Fast_dLLM_v2_1.5B", "fast-dllm-v2", 0, "", map[string]string{"mask_id": "151665"}, byBlocksShifted, against},
-	{"Efficient-Large-Model/Fast_dLLM_v2_7B", "fast-dllm-v2", 0, "", map[string]string{"mask_id": "151665"}, byBlocksShifted, against},
+	{"inclusionAI/LLaDA-MoE-7B-A1B-Base inclusionAI/LLaDA-MoE-7B-A1B-Instruct", "llada-moe", 0, "", map[string]string{"mask_id": "156895"}, works, against},
+	{"nvidia/Nemotron-Labs-Diffusion-3B nvidia/Nemotron-Labs-Diffusion-3B-Base", "nemotron", 3_831_659_520, "", nil, byBlocks, mlx},
+	{"nvidia/Nemotron-Labs-Diffusion-8B nvidia/Nemotron-Labs-Diffusion-8B-Base", "nemotron", 8_489_553_920, "", nil, byBlocks, mlx},
+	{"nvidia/Nemotron-Labs-Diffusion-14B nvidia/Nemotron-Labs-Diffusion-14B-Base", "nemotron", 0, "", nil, byBlocks, mlx},
+	{"GSAI-ML/LLaDA-8B-Base GSAI-ML/LLaDA-8B-Instruct GSAI-ML/LLaDA-1.5", "llada", 8_015_581_184, "", nil, works, public},
+	{"Dream-org/Dream-v0-Base-7B Dream-org/Dream-v0-Instruct-7B apple/DiffuCoder-7B-Base apple/DiffuCoder-7B-Instruct", "dream", 7_615_616_512, "", nil, shifted, public},
+	{"JetLM/SDAR-30B-A3B-Chat JetLM/SDAR-30B-A3B-Sci", "sdar-moe", 0, "", map[string]string{"mask_id": "151669"}, byBlocks, against},
+	{"JetLM/SDAR-1.7B-Chat JetLM/SDAR-4B-Chat JetLM/SDAR-8B-Chat", "sdar", 0, "", map[string]string{"mask_id": "151669"}, byBlocks, against},
+	{"Efficient-Large-Model/Fast_dLLM_v2_1.5B Efficient-Large-Model/Fast_dLLM_v2_7B", "fast-dllm-v2", 0, "", map[string]string{"mask_id": "151665"}, byBlocksShifted, against},
 	{"dllm-hub/Qwen3-0.6B-diffusion-mdlm-v0.1", "qwen3", 596_049_920, "", map[string]string{"shift": "false"}, works, stock},
 	{"dllm-hub/Qwen3-0.6B-diffusion-bd3lm-v0.1", "qwen3", 596_049_920, "", map[string]string{"block_size": "32", "shift": "false"}, byBlocks, twin},
 	{"fredzzp/open-dcoder-0.5B", "qwen2", 494_032_768, "", map[string]string{"mask_id": "151665", "shift": "true"}, shifted, stock},
 	{"dllm-hub/Qwen2.5-Coder-0.5B-Instruct-diffusion-bd3lm-v0.1", "qwen2", 494_032_768, "", map[string]string{"block_size": "32", "shift": "false"}, byBlocks, twin},
-	{"dllm-hub/ModernBERT-base-chat-v0.1", "modernbert", 149_655_232, "", map[string]string{"mask_id": "50284"}, works, against},
-	{"dllm-hub/ModernBERT-large-chat-v0.1", "modernbert", 395_881_664, "", map[string]string{"mask_id": "50284"}, works, against},
-	{"answerdotai/ModernBERT-base", "modernbert", 149_655_232, "", map[string]string{"mask_id": "50284"}, works, against},
-	{"answerdotai/ModernBERT-large", "modernbert", 395_881_664, "", map[string]string{"mask_id": "50284"}, works, against},
+	{"dllm-hub/ModernBERT-base-chat-v0.1 answerdotai/ModernBERT-base", "modernbert", 149_655_232, "", map[string]string{"mask_id": "50284"}, works, against},
+	{"dllm-hub/ModernBERT-large-chat-v0.1 answerdotai/ModernBERT-large", "modernbert", 395_881_664, "", map[string]string{"mask_id": "50284"}, works, against},
 	{"diffusionfamily/diffullama", "diffullama", 0, "", map[string]string{"mask_id": "32000"}, shifted, against},
-	{"diffusionfamily/diffugpt-s", "diffugpt", 0, "", map[string]string{"mask_id": "50257"}, shifted, against},
-	{"diffusionfamily/diffugpt-m", "diffugpt", 0, "", map[string]string{"mask_id": "50257"}, shifted, against},
-	{"kuleshov-group/mdlm-owt", "mdlm", 169_627_218, gpt2, nil, works, against},
-	{"kuleshov-group/mdlm-no_flashattn-fp32-owt", "mdlm", 169_627_218, gpt2, nil, works, against},
-	{"kuleshov-group/mdlm-noeos-owt", "mdlm", 169_627_218, gpt2, nil, works, against},
-	{"kuleshov-group/bd3lm-owt-block_size4", "bd3lm", 0, gpt2, nil, byBlocks, against},
-	{"kuleshov-group/bd3lm-owt-block_size8", "bd3lm", 0, gpt2, nil, byBlocks, against},
-	{"kuleshov-group/bd3lm-owt-block_size16", "bd3lm", 0, gpt2, nil, byBlocks, against},
-	{"JingyangOu/radd-lambda-dce", "radd", 162_265_682, gpt2, nil, works, against},
-	{"JingyangOu/radd-t-dce", "radd", 162_265_682, gpt2, nil, works, against},
+	{"diffusionfamily/diffugpt-s diffusionfamily/diffugpt-m", "diffugpt", 0, "", map[string]string{"mask_id": "50257"}, shifted, against},
+	{"kuleshov-group/mdlm-owt kuleshov-group/mdlm-no_flashattn-fp32-owt kuleshov-group/mdlm-noeos-owt", "mdlm", 169_627_218, gpt2, nil, works, against},
+	{"kuleshov-group/bd3lm-owt-block_size4 kuleshov-group/bd3lm-owt-block_size8 kuleshov-group/bd3lm-owt-block_size16", "bd3lm", 0, gpt2, nil, byBlocks, against},
+	{"JingyangOu/radd-lambda-dce JingyangOu/radd-t-dce", "radd", 162_265_682, gpt2, nil, works, against},
 	{"JingyangOu/radd-lambda-dce-medium", "radd", 405_191_762, gpt2, nil, works, against},
 	{"louaaron/sedd-small", "sedd", 169_627_218, gpt2, nil, works, against},
 	{"louaaron/sedd-medium", "sedd", 424_477_010, gpt2, nil, works, against},
+})
+
+// apart returns an entry for each of the names of entries that are alike.
+func apart(alike []Known) (out []Known) {
+	for _, k := range alike {
+		for name := range strings.FieldsSeq(k.Repo) {
+			k.Repo = name
+			out = append(out, k)
+		}
+	}
+	return out
 }
 
 // short maps short names, as ollama has them, to known repositories.
@@ -155,26 +141,23 @@ func Closest(name string) string {
 	return best
 }
 
+// of returns what is known of a repository, nothing if it is not in the list.
+func of(repo string) (k Known) {
+	if i := slices.IndexFunc(known, func(k Known) bool { return k.Repo == repo }); i >= 0 {
+		k = known[i]
+	}
+	return k
+}
+
 // TokenizerOf returns the name of the tokenizer that the authors of a repository without one use;
 // false if the repository is not known or has its own.
 func TokenizerOf(repo string) (Name, bool) {
-	for _, k := range known {
-		if k.Repo == repo && k.Tokenizer != "" {
-			return Name{Repo: k.Tokenizer}, true
-		}
-	}
-	return Name{}, false
+	name := of(repo).Tokenizer
+	return Name{Repo: name}, name != ""
 }
 
 // FactsOf returns the facts of a repository, by name, that its files do not state.
-func FactsOf(repo string) map[string]string {
-	for _, k := range known {
-		if k.Repo == repo {
-			return k.Facts
-		}
-	}
-	return nil
-}
+func FactsOf(repo string) map[string]string { return of(repo).Facts }
 
 // WriteKnown writes the list as a Markdown table, for the docs. Neighbours of one family that work alike
 // share a row.
