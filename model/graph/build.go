@@ -133,6 +133,9 @@ func network(c *checkpoint.Checkpoint, o Options, scaled bool) (*builder, facts.
 	// A factor folded into a float16 weight would be rounded with it.
 	b.scaled, b.dtype = scaled && o.Dtype != Float16, o.Dtype
 	b.gpu, b.half = o.GPU, o.GPU && o.Dtype == Float16
+	// Layers beside experts are a twentieth of the weights and take half of the time. In 8 bits they are
+	// more exact, and twice as fast at 32 rows.
+	b.layers8 = o.Dtype == Int4 && c.Config.Experts.Count > 0 && !o.GPU
 	if c.Config.Hidden >= large4 {
 		b.block4 = tableBlock4
 	}

@@ -42,9 +42,10 @@ type builder struct {
 	// scaled means that multiplying the rows of a matrix by constants is free, because the matrix
 	// is written out anyway.
 	scaled bool
-	// dtype is the type of matrices. quantised maps the name of rows to their quantised form and
-	// its scales.
+	// dtype is the type of matrices; layers8 means that linear layers are in 8 bits even so. quantised
+	// maps the name of rows to their quantised form and its scales.
 	dtype     Dtype
+	layers8   bool
 	block4    int // 4-bit weights that share a scale
 	quantised map[string][2]string
 	inner     map[string]int // zeros of inner values of MLPs

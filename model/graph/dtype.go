@@ -3,6 +3,7 @@ package graph
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"mdmgen/model/checkpoint"
 )
@@ -22,9 +23,10 @@ const (
 	// for each row, so that no row depends on the others in its call.
 	Int8 Dtype = "int8"
 	// Int4 stores weights in 4 bits, with a scale for every 16, 32 or 64 of a row (see [block4]); rows of
-	// the stream are quantised to 8 bits in blocks of as many values.
+	// the stream are quantised to 8 bits in blocks of as many values. On a CPU the layers beside experts
+	// are as with Int8.
 	Int4 Dtype = "int4"
-	// Int4Exact stores the same weights, and multiplies in float32.
+	// Int4Exact stores weights in 4 bits, and multiplies in float32.
 	Int4Exact Dtype = "int4-exact"
 )
 
@@ -66,7 +68,7 @@ func Memory(c checkpoint.Config, d Dtype) (bytes int64, err error) {
 		switch {
 		case len(s.Shape) < 2, d != Int8 && !d.four(), table && !(d.four() && allInFour(c)):
 			bits += 32 * n
-		case d == Int8:
+		case d == Int8, d == Int4 && c.Experts.Count > 0 && !strings.Contains(s.Name, ".experts."):
 			bits += 8 * n
 		case c.Experts.Count > 0 && !table:
 			bits += (4 + 32/tableBlock4) * n

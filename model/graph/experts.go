@@ -102,10 +102,10 @@ func expertsIn(d Dtype, c checkpoint.Config) error {
 	return nil
 }
 
-// allInFour reports whether head and embedding are in 4 bits if other matrices are, which in a network with experts are
-// as large as all that a position passes through, and in one with causal rows, which are few in a call,
-// are read whole for them. Elsewhere they are in float32, because errors of the head show directly in
-// logits.
+// allInFour reports whether with 4 bits the embedding is in 4 bits too, and the head as other layers are. In a
+// network with experts they are as large as all that a position passes through, and in one with causal rows,
+// which are few in a call, they are read whole for them. Elsewhere they are in float32, because errors of the
+// head show directly in logits.
 func allInFour(c checkpoint.Config) bool {
 	return c.Experts.Count > 0 || c.Causal && c.Hidden%tableBlock4 == 0
 }

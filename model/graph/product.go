@@ -13,7 +13,7 @@ func (b *builder) product(name, x string, w source, bias []float32) string {
 	switch {
 	case b.half:
 		return b.plus(name, b.wide(b.node("", "Gemm", attrs{{"transB", 1}}, b.narrow(x), b.packed(name+".weight", halves{w}))), bias, nil)
-	case b.dtype == Int8:
+	case b.dtype == Int8 || b.layers8:
 		return b.plus(name, b.product8(name, x, w), bias, w.over)
 	case b.dtype.four():
 		return b.plus(name, b.product4(name, x, w), bias, w.over)

@@ -49,7 +49,7 @@ const (
 	outsideFrom = 1 << 10
 	// Version numbers the forms in which Write has written a checkpoint: a cached model of another
 	// version is not used.
-	Version = 13
+	Version = 14
 	// dataAlign is the alignment of a matrix in DataFile: a page, so that a runtime can map each
 	// matrix separately.
 	dataAlign = 1 << 12
