@@ -304,7 +304,7 @@ func (e *engine) edit(t *task) (err error) {
 	s.Cached, t.found = t.found, 0
 	e.totals.Cached += s.Cached
 	t.edit = Edit{canvas: &t.canvas, draws: &t.draws, step: s}
-	if err := t.decoder.Take(Rows{t.ask.Head, e.spec.Columns, t.rows, t.best, &t.draw}, &t.edit); err != nil {
+	if err := t.decoder.Take(Rows{e.spec.Columns, t.rows, t.best, &t.draw}, &t.edit); err != nil {
 		return err
 	}
 	if t.edit.err != nil {

@@ -91,7 +91,6 @@ func (r AskRow) Seen(c *Canvas, position int) []int64 {
 // answer of [HeadBest] supports only Best, unless the ask has WithRows; other answers support all
 // methods but Best.
 type Rows struct {
-	head    Head
 	columns int
 	data    []draw.Row
 	best    [][]draw.Result
@@ -99,9 +98,9 @@ type Rows struct {
 }
 
 // NewRows returns an answer for use outside an engine. It holds data or best, one for each canvas,
-// depending on head.
-func NewRows(head Head, columns int, data []draw.Row, best [][]draw.Result, from *draw.Categorical) Rows {
-	return Rows{head, columns, data, best, from}
+// depending on the head.
+func NewRows(columns int, data []draw.Row, best [][]draw.Result, from *draw.Categorical) Rows {
+	return Rows{columns, data, best, from}
 }
 
 // Categorical returns the distribution by which tokens are drawn from the rows.

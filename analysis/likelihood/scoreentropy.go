@@ -16,13 +16,9 @@ import (
 // network without time. The
 // definition is from Lou et al., arXiv 2310.16834, and the paper.
 type ScoreEntropy struct {
-	// Raw uses the network's unnormalised scores s, Normalised uses s divided by Σ_a μ(a) and is
-	// the NELBO. For logits both are the same.
+	// Raw uses the network's unnormalised scores s, Normalised uses s divided by c = Σ_a μ(a) and is
+	// the NELBO. Their difference is ∫ r·E Σ_l (c − 1 − log c) dt, 0 for logits.
 	Raw, Normalised float64
-	// Price is ∫ r·E Σ_l (c − 1 − log c) dt, c = Σ_a μ(a): Raw − Normalised. Nats.
-	Price float64
-	// Deviation is the greatest |c − 1| over all rows of the integral.
-	Deviation float64
 }
 
 // ScoreEntropy integrates over λ with enough nodes to be exact. The table must have LogMass.
@@ -49,10 +45,6 @@ func (s *ScoreEntropy) add(t *Table, lambda, weight float64) {
 	})
 	s.Normalised += weight * t.integrand(lambda, func(mu, _ float64) float64 {
 		return loss(r, logR+mu)
-	})
-	s.Price += weight * t.integrand(lambda, func(_, mass float64) float64 {
-		s.Deviation = max(s.Deviation, math.Abs(math.Expm1(mass)))
-		return price(mass)
 	})
 }
 

@@ -154,8 +154,6 @@ type Judged struct {
 	// Nats is −Σ log p over Tokens scored tokens.
 	Nats   float64
 	Tokens int
-	// Cut counts the tokens at the text's end that the protocol drops.
-	Cut int
 	// Entropy is the entropy of the frequencies of the evaluator's tokens in the text, in nats; see
 	// [Text.Entropy].
 	Entropy float64
@@ -171,11 +169,7 @@ func (j *Judge) Score(ctx context.Context, samples []Generated) ([]Judged, error
 		if err != nil {
 			return nil, err
 		}
-		if limit := j.limit(s); len(tokens) > limit {
-			out[i].Cut = len(tokens) - limit
-			tokens = tokens[:limit]
-		}
-		if len(tokens) > 0 {
+		if tokens = tokens[:min(len(tokens), j.limit(s))]; len(tokens) > 0 {
 			out[i].Entropy = Describe(tokens, tokenize.None).Entropy
 		}
 		for w := range j.cut.All(tokens) {

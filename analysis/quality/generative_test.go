@@ -46,20 +46,20 @@ func TestProtocols(t *testing.T) {
 		name, text string
 		cfg        quality.GenerativeConfig
 		// length is the sample's length, places the sum of positions within windows.
-		length, tokens, cut, places int
+		length, tokens, places int
 		// scored are the tokens that count.
 		scored []int
 	}{
-		{"no first token", text, quality.GenerativeConfig{}, 10, 9, 0, 45, span(1, 10)},
+		{"no first token", text, quality.GenerativeConfig{}, 10, 9, 45, span(1, 10)},
 		// Windows 0..5, 3..8 and 6..9 of ten tokens, with three tokens of context in each but the
 		// first.
-		{"half is the stride", text, quality.GenerativeConfig{MaxLength: 6}, 10, 9, 0, 15 + 12 + 3, span(1, 10)},
-		{"mdlm", text, quality.GenerativeConfig{Protocol: "mdlm", MaxLength: 4}, 8, 6, 2, 6 + 6, []int{1, 2, 3, 5, 6, 7}},
-		{"bd3lm", text, quality.GenerativeConfig{Protocol: "bd3lm", MaxLength: 4}, 9, 8, 1, 6 + 5 + 5 + 2, span(1, 9)},
-		{"sedd", text, quality.GenerativeConfig{Protocol: "sedd", MaxLength: 9}, 10, 8, 1, 36, span(1, 9)},
-		{"all ends", ended, quality.GenerativeConfig{}, 7, 6, 0, 21, span(1, 7)},
-		{"the first end", ended, quality.GenerativeConfig{Protocol: "mdlm"}, 7, 5, 0, 21 - 5, []int{1, 2, 3, 4, 6}},
-		{"no end", ended, quality.GenerativeConfig{Protocol: "bd3lm"}, 7, 4, 0, 21 - 5 - 2, []int{1, 3, 4, 6}},
+		{"half is the stride", text, quality.GenerativeConfig{MaxLength: 6}, 10, 9, 15 + 12 + 3, span(1, 10)},
+		{"mdlm", text, quality.GenerativeConfig{Protocol: "mdlm", MaxLength: 4}, 8, 6, 6 + 6, []int{1, 2, 3, 5, 6, 7}},
+		{"bd3lm", text, quality.GenerativeConfig{Protocol: "bd3lm", MaxLength: 4}, 9, 8, 6 + 5 + 5 + 2, span(1, 9)},
+		{"sedd", text, quality.GenerativeConfig{Protocol: "sedd", MaxLength: 9}, 10, 8, 36, span(1, 9)},
+		{"all ends", ended, quality.GenerativeConfig{}, 7, 6, 21, span(1, 7)},
+		{"the first end", ended, quality.GenerativeConfig{Protocol: "mdlm"}, 7, 5, 21 - 5, []int{1, 2, 3, 4, 6}},
+		{"no end", ended, quality.GenerativeConfig{Protocol: "bd3lm"}, 7, 4, 21 - 5 - 2, []int{1, 3, 4, 6}},
 	} {
 		ids, err := tok.Encode(c.text)
 		if err != nil || c.text == text && len(ids) != 10 || c.text == ended && len(ids) != 7 {
@@ -72,8 +72,8 @@ func TestProtocols(t *testing.T) {
 		f := &lengths{}
 		j := reftest.Must(quality.NewJudge(f, "sha256:x", tok, c.cfg))(t, c.name)
 		got := reftest.Must(j.Score(context.Background(), []quality.Generated{{Text: c.text, IDs: ids[:min(len(ids), c.length)]}}))(t, c.name)
-		if x := got[0]; x.Tokens != c.tokens || x.Cut != c.cut || math.Abs(x.Nats-want) > 1e-9 {
-			t.Errorf("%s: %+v, want %v nats, %d tokens, %d cut; windows %v", c.name, x, want, c.tokens, c.cut, f.windows)
+		if x := got[0]; x.Tokens != c.tokens || math.Abs(x.Nats-want) > 1e-9 {
+			t.Errorf("%s: %+v, want %v nats, %d tokens; windows %v", c.name, x, want, c.tokens, f.windows)
 		}
 	}
 	j := reftest.Must(quality.NewJudge(&lengths{fixed: 16}, "sha256:x", tok, quality.GenerativeConfig{}))(t)
@@ -99,7 +99,7 @@ func span(from, to int) (out []int) {
 // TestGenerativeSummary checks both perplexities and the entropy on values computed by hand.
 func TestGenerativeSummary(t *testing.T) {
 	j := reftest.Must(quality.NewJudge(&lengths{}, "", gpt2(t), quality.GenerativeConfig{}))(t)
-	got := j.Summarize([]quality.Judged{{Nats: 6, Tokens: 3, Entropy: 1}, {Nats: 1, Tokens: 1, Entropy: 0, Cut: 2}, {}})
+	got := j.Summarize([]quality.Judged{{Nats: 6, Tokens: 3, Entropy: 1}, {Nats: 1, Tokens: 1, Entropy: 0}, {}})
 	if got.Texts != 2 || got.Tokens != 4 || got.NatsPerToken.Mean != 7./4 || got.Perplexity.Mean != math.Exp(7./4) ||
 		math.Abs(got.MeanPerplexity.Mean-(math.Exp(2)+math.E)/2) > 1e-14 || got.Entropy.Mean != 0.5 {
 		t.Errorf("%+v", got)

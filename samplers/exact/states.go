@@ -118,7 +118,7 @@ func Answers(ctx context.Context, net samplers.Network, all []*Question) ([]samp
 			n := len(r.Positions) * columns
 			rows, at = append(rows, data.Slice(at, at+n)), at+n
 		}
-		out = append(out, q.Shape.Rows(samplers.NewRows(samplers.HeadRows, columns, rows, nil, q.Canvas.Categorical())))
+		out = append(out, q.Shape.Rows(samplers.NewRows(columns, rows, nil, q.Canvas.Categorical())))
 	}
 	return out, nil
 }

@@ -3,7 +3,6 @@
 package layer
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -128,7 +127,7 @@ func (s *constrained) fill(a *samplers.Ask) bool {
 }
 
 func (s *constrained) Take(r samplers.Rows, e *samplers.Edit) error {
-	rows := s.answer(r, cmp.Or(s.head, samplers.HeadRows), s.top, s.rowsToo)
+	rows := s.answer(r, s.head, s.top, s.rowsToo)
 	if s.constraint.Bans() {
 		e.Refuse(func(position, token int) bool {
 			if !s.rules.completes(s.canvas.IDs(), position, token) {

@@ -106,5 +106,5 @@ func (s *Shape) answer(r samplers.Rows, head samplers.Head, top int, rowsToo boo
 		}
 		data, best = append(data, s.data.Slice(from, s.data.Len())), append(best, drawn)
 	}
-	return samplers.NewRows(head, r.Columns(), data, best, r.Categorical())
+	return samplers.NewRows(r.Columns(), data, best, r.Categorical())
 }

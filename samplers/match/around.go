@@ -1,7 +1,6 @@
 package match
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -92,7 +91,6 @@ func (d *decoder) Ask(a *samplers.Ask) bool {
 }
 
 func (d *decoder) Take(r samplers.Rows, e *samplers.Edit) error {
-	columns := r.Columns()
 	data, best := make([]draw.Row, len(d.asked.Rows)), make([][]draw.Result, len(d.asked.Rows))
 	for i, asked := range d.asked.Rows {
 		best[i] = make([]draw.Result, len(asked.Positions))
@@ -110,7 +108,7 @@ func (d *decoder) Take(r samplers.Rows, e *samplers.Edit) error {
 			}
 		}
 	}
-	return d.Decoder.Take(samplers.NewRows(cmp.Or(d.asked.Head, samplers.HeadRows), columns, data, best, r.Categorical()), e)
+	return d.Decoder.Take(samplers.NewRows(r.Columns(), data, best, r.Categorical()), e)
 }
 
 // draw draws the requested tokens of a canvas: independently outside the regions, and jointly
