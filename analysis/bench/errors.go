@@ -88,16 +88,11 @@ func (e *Errors) Quality(c *Cell) (Quality, bool) {
 		return Quality{}, false
 	}
 	q := Quality{Kind: KindQuality, Cell: c.ID, Part: PartError}
-	add := func(m Metric) { q.Metrics = append(q.Metrics, m) }
-	add(Metric{Name: "tv", Unit: "probability", Value: st.Distance(quality.TV, i)})
-	bounds := func(what quality.Distance, unit string) {
-		if b, ok := st.Bound(what, i); ok {
-			// Adding 0 turns −0 into 0.
-			add(Metric{Name: string(what) + "_collision_bound", Unit: unit, Value: exact(b + 0), Bound: "upper", Detail: what == quality.KL})
+	for _, what := range quality.Distances {
+		q.Metrics = append(q.Metrics, Metric{Name: what.Name, Unit: what.Unit, Value: st.Distance(what, i)})
+		if b, ok := st.Bound(what, i); ok { // Adding 0 turns −0 into 0.
+			q.Metrics = append(q.Metrics, Metric{Name: what.Name + "_collision_bound", Unit: what.Unit, Value: exact(b + 0), Bound: "upper", Detail: what.Name != quality.TV.Name})
 		}
 	}
-	bounds(quality.TV, "probability")
-	add(Metric{Name: "kl", Unit: "nats", Value: st.Distance(quality.KL, i)})
-	bounds(quality.KL, "nats")
 	return q, true
 }

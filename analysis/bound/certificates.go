@@ -8,6 +8,7 @@ import (
 	"mdmgen/analysis/certificate"
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
+	"mdmgen/analysis/quality"
 	"mdmgen/analysis/report"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
@@ -118,7 +119,7 @@ func (c certified) lines(out *draft, cases []Case, ws []window) {
 		if ws == nil {
 			continue
 		}
-		line.Left = out.over(nil).within(distances[0].terms(ws, i), 0)
+		line.Left = out.over(nil).within(between(ws, i, quality.Shortfall), 0)
 		l, r := line.Left.Estimate, line.Right.Estimate
 		line.Gap = of(estimate.Estimate{Mean: r.Mean - l.Mean, SE: math.Hypot(l.SE, r.SE), Lo: r.Lo - l.Hi, Hi: r.Hi - l.Lo, Confidence: r.Confidence, N: r.N, Units: r.Units})
 	}

@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/quality"
 	"mdmgen/analysis/report"
@@ -113,11 +112,11 @@ func ratios(ws []window, logs []float64) []float64 {
 // onChain adds the distances of the samplers from q0.
 func onChain(out means, ws []window, cfg Config, apart logCollisions) {
 	chain, fhs := each(ws, window.leftToRight), each(ws, window.fhs)
-	kl, tv := differences(fhs, chain), quality.Terms(chain, fhs, quality.Shortfall)
+	kl, tv := differences(fhs, chain), each(ws, func(w window) float64 { return quality.Shortfall(w.chain, w.fhs()) })
 	for i, c := range cfg.Cases {
 		costs := each(ws, func(w window) float64 { return w.cost(i) })
 		out.line("kl_q0 "+c.String(), "KL(q0‖P_FHS) beside KL(q0‖P_N)", kl, differences(costs, chain), differences(costs, fhs)).About = c.String()
-		right := quality.Terms(chain, costs, quality.Shortfall)
+		right := each(ws, func(w window) float64 { return quality.Shortfall(w.chain, w.cost(i)) })
 		out.add(report.Line{
 			Name: "tv_q0 " + c.String(), Statement: "TV(q0, P_FHS) beside TV(q0, P_N)", Unit: "probability", About: c.String(),
 			Left: out.within(tv, 0), Right: out.within(right, 0), Gap: out.within(differences(right, tv), -1),
@@ -128,59 +127,31 @@ func onChain(out means, ws []window, cfg Config, apart logCollisions) {
 	}
 }
 
-// distance is a distance between P_FHS and P_N.
-type distance struct {
-	name, of, unit string
-	// term computes the summand of one sample of P_FHS from its costs under both laws: the distance
-	// is its mean. mean estimates it, given the bound.
-	term func(fhs, cost float64) float64
-	mean func(terms []float64, most, confidence float64) estimate.Estimate
-	// bound returns the collision bound on the distance and on each term, from log p*.
-	bound func(apart float64) float64
-	// guide is the exponent of the paper's rate in N, 0 for no rate.
-	guide float64
-}
-
-var distances = []distance{
-	{"tv", "TV(P_FHS, P_N)", "probability", quality.Shortfall, boundedBy, func(apart float64) float64 { return -math.Expm1(apart) }, -1},
-	{"kl", "KL(P_FHS‖P_N)", "nats", quality.LogRatio, skewedTo, func(apart float64) float64 { return -apart }, 0},
-}
-
-func boundedBy(terms []float64, most, confidence float64) estimate.Estimate {
-	return estimate.Bounded(terms, 0, most, confidence)
-}
-
-func skewedTo(terms []float64, most, confidence float64) estimate.Estimate {
-	return estimate.Skewed(terms, confidence).Within(0, most)
-}
-
-// terms returns the terms of case i.
-func (d distance) terms(ws []window, i int) []float64 {
-	return each(ws, func(w window) float64 { return d.term(w.fhs(), w.cost(i)) })
+// between returns a term of each window from −log P_FHS and −log P_N of case i.
+func between(ws []window, i int, term func(fhs, cost float64) float64) []float64 {
+	return each(ws, func(w window) float64 { return term(w.fhs(), w.cost(i)) })
 }
 
 // discretisation adds the statements about samples of P_FHS: the distances of the samplers' laws
 // from it, next to the collision bound, which holds for the term of each sample.
 func discretisation(out *draft, ws []window, cfg Config, apart logCollisions) {
-	for _, what := range distances {
+	for _, what := range quality.Distances {
 		plot := report.Plot{
-			Name: what.name, X: "N", LogX: true, LogY: true, Guide: what.guide,
-			Title: what.of, Y: what.unit, Bars: report.Intervals(cfg.Confidence, "samples"), Caption: "Dotted lines are the collision bounds.",
+			Name: what.Name, X: "N", LogX: true, LogY: true, Guide: what.Rate,
+			Title: what.Of, Y: what.Unit, Bars: report.Intervals(cfg.Confidence, "samples"), Caption: "Dotted lines are the collision bounds.",
 		}
 		var bounds report.Plot
 		for i, c := range cfg.Cases {
 			apart := apart.of(ws[0], i)
 			line := out.add(report.Line{
-				Name: what.name + " " + c.String(), About: c.String(), Statement: what.of + " is at most the collision bound, sample by sample",
-				Left: of(what.mean(what.terms(ws, i), what.bound(apart), cfg.Confidence)), Right: report.Exact(what.bound(apart)), Unit: what.unit,
+				Name: what.Name + " " + c.String(), About: c.String(), Statement: what.Of + " is at most the collision bound, sample by sample",
+				Left: of(what.Mean(between(ws, i, what.Term), what.Bound(apart), cfg.Confidence)), Right: report.Exact(what.Bound(apart)), Unit: what.Unit,
 			})
 			line.Right.Bound = "upper"
 			left, right := line.Left.Estimate, line.Right.Mean
 			line.Gap = line.Left
 			line.Gap.Mean, line.Gap.Lo, line.Gap.Hi = minus(right, left.Mean), minus(right, left.Hi), right-left.Lo
-			line.Judgement = exactly(each(ws, func(w window) float64 {
-				return minus(what.bound(apart), what.term(w.fhs(), w.cost(i)))
-			}), exactLimit)
+			line.Judgement = exactly(between(ws, i, func(fhs, cost float64) float64 { return minus(what.Bound(apart), what.Term(fhs, cost)) }), exactLimit)
 			if math.IsInf(apart, -1) {
 				line.Verdict += vacuous
 			}

@@ -6,6 +6,7 @@ import (
 
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
+	"mdmgen/analysis/quality"
 	"mdmgen/internal/parallel"
 	"mdmgen/samplers/catalog"
 )
@@ -136,12 +137,7 @@ func each[W, X any](ws []W, f func(w W) X) []X {
 }
 
 // minus returns a − b of two costs, 0 if both are infinite.
-func minus(a, b float64) float64 {
-	if a == b {
-		return 0
-	}
-	return a - b
-}
+func minus(a, b float64) float64 { return quality.LogRatio(b, a) }
 
 // differences returns a − b, term by term.
 func differences(a, b []float64) []float64 {

@@ -7,53 +7,72 @@ import (
 	"mdmgen/analysis/estimate"
 )
 
-// Distance names a distance between P_N and P_FHS.
-type Distance string
+// Distance is a distance between the law P_FHS of first-hitting and the law P_N of a sampler, as a mean
+// over texts of first-hitting.
+type Distance struct {
+	Name, Of, Unit string
+	// Term returns the summand of a text, without bias, from −log P_FHS and −log P_N. Mean estimates the
+	// distance from all, given what it is at most.
+	Term func(fhs, cost float64) float64
+	Mean func(terms []float64, most, confidence float64) estimate.Estimate
+	// Bound returns the collision bound on the distance, and on each term, from log p*.
+	Bound func(apart float64) float64
+	// Rate is the exponent of the paper's rate in N, 0 for none.
+	Rate float64
+}
 
 // The distances.
-const (
-	// TV is the total variation distance, a probability: the mean of (1−P_N/P_FHS)_+ over texts of
-	// first-hitting. It is valid if the sampler leaves masks; first-hitting leaves none.
-	TV Distance = "tv"
-	// KL is KL(P_FHS‖P_N) in nats: the mean of log(P_FHS/P_N), +Inf if the sampler excludes a text.
+var (
+	// TV is the total variation distance: the mean of (1−P_N/P_FHS)_+. It is valid if the sampler leaves
+	// masks; first-hitting leaves none.
+	TV = Distance{"tv", "TV(P_FHS, P_N)", "probability", Shortfall, func(terms []float64, most, confidence float64) estimate.Estimate {
+		return estimate.Bounded(terms, 0, most, confidence)
+	}, func(apart float64) float64 { return -math.Expm1(apart) }, -1}
+	// KL is KL(P_FHS‖P_N): the mean of log(P_FHS/P_N), +Inf if the sampler excludes a text.
 	// Its interval is that of [estimate.Skewed], which misses rare texts far apart: of 200 texts of markov3-exact, 91 %
 	// hold the truth. r − 1, r = P_N/P_FHS, has a known mean but is no
 	// useful control variate: if r has a heavy tail, the samples miss the texts in the tail, and
 	// 95 % intervals covered only 6 to 88 % in tests.
-	KL Distance = "kl"
+	KL = Distance{"kl", "KL(P_FHS‖P_N)", "nats", LogRatio, func(terms []float64, most, confidence float64) estimate.Estimate {
+		return estimate.Skewed(terms, confidence).Within(0, most)
+	}, func(apart float64) float64 { return -apart }, 0}
+	Distances = []Distance{TV, KL}
 )
 
-// terms returns one number per sample, whose mean estimates the distance of sampler i.
-func (st *Study) terms(what Distance, i int) []float64 {
-	q, p := st.costs(i)
-	if what == TV {
-		return Terms(q, p, Shortfall)
+// Shortfall returns (1 − P/Q)_+ from the costs q = −log Q and p = −log P. Its mean under Q is the
+// total variation distance of Q and P, if Q leaves no masks; P may.
+func Shortfall(q, p float64) float64 {
+	if math.IsInf(p, 1) {
+		return 1
 	}
-	return Terms(q, p, LogRatio)
+	return max(0, -math.Expm1(q-p))
 }
 
-// costs returns −log P_FHS and −log P of sampler i.
-func (st *Study) costs(i int) (q, p []float64) {
-	q, p = make([]float64, len(st.Samples)), make([]float64, len(st.Samples))
-	for j, s := range st.Samples {
-		q[j], p[j] = s.FHS, float64(s.NegLog[i])
+// LogRatio returns log(Q/P) from two costs, 0 if both are infinite.
+func LogRatio(q, p float64) float64 {
+	if p == q {
+		return 0
 	}
-	return q, p
+	return p - q
+}
+
+// terms returns a function of −log P_FHS and −log P of sampler i for each sample.
+func (st *Study) terms(i int, term func(fhs, cost float64) float64) []float64 {
+	out := make([]float64, len(st.Samples))
+	for j, s := range st.Samples {
+		out[j] = term(s.FHS, float64(s.NegLog[i]))
+	}
+	return out
 }
 
 // Distance estimates a distance of sampler i from first-hitting, which is at most the collision bound.
 func (st *Study) Distance(what Distance, i int) estimate.Estimate {
 	most, ok := st.Bound(what, i)
-	switch terms := st.terms(what, i); {
-	case what == TV && !ok:
-		return estimate.Bounded(terms, 0, 1, st.Confidence)
-	case what == TV:
-		return estimate.Bounded(terms, 0, most, st.Confidence)
-	case !ok:
-		most = math.Inf(1)
+	if !ok {
+		most = what.Bound(math.Inf(-1))
 	}
-	e := estimate.Skewed(st.terms(KL, i), st.Confidence).Within(0, most)
-	if !st.FullSupport {
+	e := what.Mean(st.terms(i, what.Term), most, st.Confidence)
+	if what.Name == TV.Name || !st.FullSupport {
 		return e
 	}
 	if m := st.Mass(i); st.Clean[i] < m.Lo || st.Clean[i] > m.Hi {
@@ -66,21 +85,12 @@ func (st *Study) Distance(what Distance, i int) estimate.Estimate {
 // that the sampler leaves no mask: a much lower estimate means that the samples miss texts that are
 // likely under the sampler and hardly occur under first-hitting.
 func (st *Study) Mass(i int) estimate.Estimate {
-	q, p := st.costs(i)
-	for j := range q {
-		q[j] = math.Exp(-LogRatio(q[j], p[j]))
-	}
-	return estimate.Skewed(q, st.Confidence).Within(0, math.Inf(1))
+	ratios := st.terms(i, func(fhs, cost float64) float64 { return math.Exp(-LogRatio(fhs, cost)) })
+	return estimate.Skewed(ratios, st.Confidence).Within(0, math.Inf(1))
 }
 
 // Bound returns the collision bound on a distance of sampler i, false if there is none.
 func (st *Study) Bound(what Distance, i int) (float64, bool) {
-	apart := st.Apart[i]
-	if math.IsNaN(apart) {
-		return apart, false
-	}
-	if what == TV {
-		return -math.Expm1(apart), true
-	}
-	return -apart, !math.IsInf(apart, -1)
+	bound := what.Bound(st.Apart[i])
+	return bound, !math.IsNaN(bound) && !math.IsInf(bound, 1)
 }

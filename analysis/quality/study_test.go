@@ -94,9 +94,9 @@ func TestCoverage(t *testing.T) {
 			studies = append(studies, &st)
 		}
 		for i, law := range all[1:] {
-			for _, what := range []quality.Distance{quality.TV, quality.KL} {
+			for _, what := range quality.Distances {
 				want := laws.KL(all[0], law)
-				if what == quality.TV {
+				if what.Name == quality.TV.Name {
 					want = above(all[0], law)
 				}
 				covered, means := 0, []float64{}
@@ -108,10 +108,10 @@ func TestCoverage(t *testing.T) {
 					means = append(means, x.Mean)
 				}
 				if covered < 361 {
-					t.Errorf("%s, sampler %d: %s: %d of %d intervals cover", name, i, what, covered, repeats)
+					t.Errorf("%s, sampler %d: %s: %d of %d intervals cover", name, i, what.Name, covered, repeats)
 				}
 				if m := estimate.Mean(means, 0); math.Abs(m.Mean-want) > 4*m.SE {
-					t.Errorf("%s, sampler %d: %s: mean %v over repetitions, want %v", name, i, what, m, want)
+					t.Errorf("%s, sampler %d: %s: mean %v over repetitions, want %v", name, i, what.Name, m, want)
 				}
 			}
 		}
@@ -147,9 +147,9 @@ func TestPlanned(t *testing.T) {
 			label := fmt.Sprint(name, " ", s.Settings().Sampler, " ", i)
 			near(t, label+": TV", st.Distance(quality.TV, i), tv)
 			near(t, label+": KL", st.Distance(quality.KL, i), kl)
-			for what, x := range map[quality.Distance]float64{quality.TV: tv, quality.KL: kl} {
-				if b, ok := st.Bound(what, i); ok && x > b+1e-9 {
-					t.Errorf("%s: %s is %v, above the collision bound %v", label, what, x, b)
+			for k, x := range []float64{tv, kl} {
+				if b, ok := st.Bound(quality.Distances[k], i); ok && x > b+1e-9 {
+					t.Errorf("%s: %s is %v, above the collision bound %v", label, quality.Distances[k].Name, x, b)
 				}
 			}
 			if _, ok := st.Bound(quality.TV, i); !ok {
