@@ -21,10 +21,10 @@ type AuditConfig struct {
 // auditSeed separates the streams of audits from those of repetitions.
 const auditSeed = 0x6175646974 // "audit"
 
-// AuditQuality compares the rows that a cell's own texts were drawn from with exact ones, at every
+// AuditMetrics compares the rows that a cell's own texts were drawn from with exact ones, at every
 // call. With kept keys and values, it compares them with full rows in the same groups; without,
-// with rows of one position a call in the same order. It returns false for a sampler with neither.
-func AuditQuality(ctx context.Context, c *Cell, cfg AuditConfig) (Quality, bool, error) {
+// with rows of one position a call in the same order. There are none for a sampler with neither.
+func AuditMetrics(ctx context.Context, c *Cell, cfg AuditConfig) ([]Metric, error) {
 	what, cached := "groups", c.Sampler.Settings().Cache != ""
 	var got interaction.Audited
 	var err error
@@ -33,18 +33,14 @@ func AuditQuality(ctx context.Context, c *Cell, cfg AuditConfig) (Quality, bool,
 		what = "cache"
 		got, err = auditCache(ctx, c, cfg)
 	case interaction.Audits(c.Sampler) != nil:
-		return Quality{}, false, nil
+		return nil, nil
 	default:
 		got, err = interaction.Audit(ctx, c.Model, c.Canvas, c.Sampler, interaction.Config{Sequences: cfg.Texts, Seed: cfg.Seed ^ auditSeed})
 	}
 	metric := func(name, unit string, x estimate.Estimate) Metric {
 		return Metric{Name: what + "_" + name, Unit: unit, Value: x}
 	}
-	q := Quality{Kind: KindQuality, Cell: c.ID, Part: PartAudit, Metrics: []Metric{
-		metric("kl", "nats/token", got.KL), metric("tv", "probability/token", got.TV),
-		metric("worst", "nats", exact(float64(got.Worst))),
-	}}
-	return q, err == nil, err
+	return []Metric{metric("kl", "nats/token", got.KL), metric("tv", "probability/token", got.TV), metric("worst", "nats", exact(float64(got.Worst)))}, err
 }
 
 // auditCache samples texts and compares each call's rows with full rows.

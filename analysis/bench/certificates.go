@@ -72,11 +72,11 @@ func (c *Certificates) Measure(ctx context.Context, cfg certificate.Config, done
 	return nil
 }
 
-// Quality returns a cell's part of the study, false if it has none.
-func (c *Certificates) Quality(cell *Cell) (Quality, bool) {
+// Metrics returns a cell's part of the study, nil if it has none.
+func (c *Certificates) Metrics(cell *Cell) []Metric {
 	st, i, ok := c.of(cell)
 	if !ok {
-		return Quality{}, false
+		return nil
 	}
 	b := st.Bound(i)
 	limit := func(x float64) estimate.Estimate {
@@ -86,18 +86,18 @@ func (c *Certificates) Quality(cell *Cell) (Quality, bool) {
 	if n := enough(st, i, b.TVLimit); n > 0 {
 		tv.Warnings = []string{fmt.Sprintf("too few runs: %d would suffice", n)}
 	}
-	q := Quality{Kind: KindQuality, Cell: cell.ID, Part: PartCertificate, Metrics: []Metric{
+	out := []Metric{
 		{Name: "tv_certificate", Unit: "probability", Value: b.TV, Bound: "upper"},
 		{Name: "tv_certificate_limit", Unit: "probability", Value: tv, Bound: "upper"},
 		{Name: "kl_certificate", Unit: "nats", Value: b.KL, Bound: "upper"},
-	}}
+	}
 	if !math.IsInf(b.KLLimit, 1) {
-		q.Metrics = append(q.Metrics, Metric{Name: "kl_certificate_limit", Unit: "nats", Value: limit(b.KLLimit), Bound: "upper", Detail: true})
+		out = append(out, Metric{Name: "kl_certificate_limit", Unit: "nats", Value: limit(b.KLLimit), Bound: "upper", Detail: true})
 	}
 	if m, ok := collisionMetric(cell); ok {
-		q.Metrics = append(q.Metrics, m)
+		out = append(out, m)
 	}
-	return q, true
+	return out
 }
 
 // collisionMetric returns the collision bound over all free positions, false if there is none.

@@ -81,18 +81,17 @@ func (e *Errors) Measure(ctx context.Context, cfg quality.Config, done []ErrorSa
 	return nil
 }
 
-// Quality returns a cell's part of the studies, false if it has none.
-func (e *Errors) Quality(c *Cell) (Quality, bool) {
+// Metrics returns a cell's part of the studies, nil if it has none.
+func (e *Errors) Metrics(c *Cell) (out []Metric) {
 	st, i, ok := e.of(c)
 	if !ok {
-		return Quality{}, false
+		return nil
 	}
-	q := Quality{Kind: KindQuality, Cell: c.ID, Part: PartError}
 	for _, what := range quality.Distances {
-		q.Metrics = append(q.Metrics, Metric{Name: what.Name, Unit: what.Unit, Value: st.Distance(what, i)})
+		out = append(out, Metric{Name: what.Name, Unit: what.Unit, Value: st.Distance(what, i)})
 		if b, ok := st.Bound(what, i); ok { // Adding 0 turns −0 into 0.
-			q.Metrics = append(q.Metrics, Metric{Name: what.Name + "_collision_bound", Unit: what.Unit, Value: exact(b + 0), Bound: "upper", Detail: what.Name != quality.TV.Name})
+			out = append(out, Metric{Name: what.Name + "_collision_bound", Unit: what.Unit, Value: exact(b + 0), Bound: "upper", Detail: what.Name != quality.TV.Name})
 		}
 	}
-	return q, true
+	return out
 }

@@ -38,14 +38,14 @@ func TestErrors(t *testing.T) {
 		reftest.OK(t, measure(t.Context(), e, 300, 2, nil))
 		fhs, told := w.FHSLaw(), 0
 		for i := range all[:len(all)-1] {
-			q, ok := e.Quality(&all[i])
+			metrics := e.Metrics(&all[i])
 			law, err := w.SamplerLaw(all[i].Sampler)
-			if err != nil || !ok || q.Cell != all[i].ID {
-				t.Fatal(all[i].ID, q, err)
+			if err != nil || metrics == nil {
+				t.Fatal(all[i].ID, err)
 			}
 			p := w.OnSequences(law)
 			want := map[string]float64{"tv": laws.TV(fhs, p), "kl": laws.KL(fhs, p)}
-			for _, metric := range q.Metrics {
+			for _, metric := range metrics {
 				v := metric.Value
 				if x, known := want[metric.Name]; known {
 					told++
@@ -84,9 +84,9 @@ func TestErrorsOfCanvas(t *testing.T) {
 	}
 	e := bench.GroupErrors(all)
 	reftest.OK(t, measure(t.Context(), e, 300, 2, nil))
-	q, ok := e.Quality(&all[0])
-	if want := laws.TV(fhs, once); !ok || want < 0.01 || math.Abs(q.Metrics[0].Value.Mean-want) > 4*q.Metrics[0].Value.SE {
-		t.Errorf("%+v, want %v", q, want)
+	metrics := e.Metrics(&all[0])
+	if want := laws.TV(fhs, once); metrics == nil || want < 0.01 || math.Abs(metrics[0].Value.Mean-want) > 4*metrics[0].Value.SE {
+		t.Errorf("%+v, want %v", metrics, want)
 	}
 }
 
@@ -116,8 +116,8 @@ func TestErrorsDeadline(t *testing.T) {
 	}
 	err := measure(ctx, late, 30, 9, stop)
 	for i, n := range map[int]int{0: 30, 3: 0, 4: 0} { // cells of the three groups
-		if q, ok := late.Quality(&all[i]); err != nil || ok != (n > 0) || ok && q.Metrics[0].Value.N != n {
-			t.Errorf("%s: %+v, %v, want %d samples", all[i].ID, q, err, n)
+		if metrics := late.Metrics(&all[i]); err != nil || (metrics != nil) != (n > 0) || n > 0 && metrics[0].Value.N != n {
+			t.Errorf("%s: %+v, %v, want %d samples", all[i].ID, metrics, err, n)
 		}
 	}
 	full := errors.New("the disk is full")
@@ -139,8 +139,8 @@ func TestErrorsOfTime(t *testing.T) {
 	}
 	reftest.OK(t, measure(t.Context(), e, 30, 2, func(bench.ErrorSample) error { return errors.New("a text is drawn") }))
 	for i := range all {
-		if q, ok := e.Quality(&all[i]); ok {
-			t.Errorf("%s: %+v", all[i].ID, q)
+		if metrics := e.Metrics(&all[i]); metrics != nil {
+			t.Errorf("%s: %+v", all[i].ID, metrics)
 		}
 	}
 }

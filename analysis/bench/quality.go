@@ -63,6 +63,11 @@ type Quality struct {
 	Metrics []Metric `json:"metrics"`
 }
 
+// NewQuality returns a part of the measurements of a cell.
+func NewQuality(c *Cell, part string, metrics []Metric) Quality {
+	return Quality{KindQuality, c.ID, part, metrics}
+}
+
 // Metric is a number about the quality of samples.
 type Metric struct {
 	// Name is short and stable.

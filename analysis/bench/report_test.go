@@ -38,21 +38,12 @@ func study(t testing.TB, seed uint64, cases ...string) *bench.Report {
 	r.Complete, r.Notes = complete, e.Notes
 	evaluator := reftest.Must(likelihood.New(m, likelihood.Options{}))(t)
 	for i := range all {
-		for _, make := range []func() (bench.Quality, bool, error){
-			func() (bench.Quality, bool, error) { q, ok := e.Quality(&all[i]); return q, ok, nil },
-			func() (bench.Quality, bool, error) {
-				q, ok := bench.TextQuality(&all[i], reps, 0.95)
-				return q, ok, nil
-			},
-			func() (bench.Quality, bool, error) {
-				return bench.NELBOQuality(context.Background(), evaluator, &all[i], reps, 4, 1, 0.95)
-			},
-		} {
-			q, ok, err := make()
-			if err != nil || !ok {
-				t.Fatalf("%s: %+v, %v", all[i].ID, q, err)
+		nelbo := reftest.Must(bench.NELBOMetrics(context.Background(), evaluator, &all[i], reps, 4, 1, 0.95))(t)
+		for k, metrics := range [][]bench.Metric{e.Metrics(&all[i]), bench.TextMetrics(&all[i], reps, 0.95), nelbo} {
+			if metrics == nil {
+				t.Fatalf("%s: no metrics of part %d", all[i].ID, k)
 			}
-			r.Cells[i].Quality = append(r.Cells[i].Quality, q)
+			r.Cells[i].Quality = append(r.Cells[i].Quality, bench.NewQuality(&all[i], []string{bench.PartError, bench.PartText, bench.PartNELBO}[k], metrics))
 		}
 	}
 	return &r
@@ -111,8 +102,8 @@ func TestLimits(t *testing.T) {
 	reftest.OK(t, few.Measure(context.Background(), certificate.Config{Runs: 4, Seed: 1}, nil, func(bench.CertifiedRun) error { return nil }))
 	r := bench.Summarise(all, nil, bench.RunSettings{Confidence: 0.95}, func(*bench.Cell) int { return 1 })
 	for i := range r.Cells {
-		q, ok := few.Quality(&all[i])
-		if !ok {
+		q := bench.NewQuality(&all[i], bench.PartCertificate, few.Metrics(&all[i]))
+		if q.Metrics == nil {
 			t.Fatal(all[i].ID)
 		}
 		r.Cells[i].Quality = []bench.Quality{q}

@@ -27,17 +27,12 @@ func sequences(reps []Repetition, cell string) [][]int {
 	return out
 }
 
-// TextQuality describes the samples of a cell without a model; false if none were kept.
-func TextQuality(c *Cell, reps []Repetition, confidence float64) (Quality, bool) {
-	all := sequences(reps, c.ID)
-	if len(all) == 0 {
-		return Quality{}, false
-	}
-	x := quality.DescribeAll(all, c.Model.Facts().MaskID, confidence)
-	q := Quality{Kind: KindQuality, Cell: c.ID, Part: PartText}
+// TextMetrics describes the samples of a cell without a model; there are none if none were kept.
+func TextMetrics(c *Cell, reps []Repetition, confidence float64) (out []Metric) {
+	x := quality.DescribeAll(sequences(reps, c.ID), c.Model.Facts().MaskID, confidence)
 	add := func(name, unit string, e estimate.Estimate, detail bool) {
 		if !math.IsNaN(e.Mean) {
-			q.Metrics = append(q.Metrics, Metric{Name: name, Unit: unit, Value: e, Detail: detail})
+			out = append(out, Metric{Name: name, Unit: unit, Value: e, Detail: detail})
 		}
 	}
 	add("entropy", "nats", x.Entropy, false)
@@ -45,13 +40,13 @@ func TextQuality(c *Cell, reps []Repetition, confidence float64) (Quality, bool)
 		add(fmt.Sprintf("distinct_%d", n+1), "share", e, n != 1)
 	}
 	add("repeated_4", "share", x.Repeated, false)
-	return q, true
+	return out
 }
 
-// NELBOQuality estimates the NELBO of a cell's samples under an evaluator's model, in nats per
-// token; false if no sample has one. draws is the number of draws per sample, 0 for the estimator's
+// NELBOMetrics estimates the NELBO of a cell's samples under an evaluator's model, in nats per
+// token; there are none if no sample has one. draws is the number of draws per sample, 0 for the estimator's
 // default.
-func NELBOQuality(ctx context.Context, e *likelihood.Evaluator, c *Cell, reps []Repetition, draws int, seed uint64, confidence float64) (Quality, bool, error) {
+func NELBOMetrics(ctx context.Context, e *likelihood.Evaluator, c *Cell, reps []Repetition, draws int, seed uint64, confidence float64) ([]Metric, error) {
 	spec := c.Model.Spec()
 	free := spec.Masked(c.Canvas)
 	var targets []likelihood.Target
@@ -60,18 +55,18 @@ func NELBOQuality(ctx context.Context, e *likelihood.Evaluator, c *Cell, reps []
 	}
 	scored, err := quality.Self(ctx, e, targets, likelihood.Config{Draws: draws, Seed: seed, Confidence: confidence})
 	if err != nil || len(scored) == 0 {
-		return Quality{}, false, err
+		return nil, err
 	}
 	sum := likelihood.Summarize(scored, false, confidence)
-	return Quality{Kind: KindQuality, Cell: c.ID, Part: PartNELBO, Metrics: []Metric{
+	return []Metric{
 		{Name: "self_nelbo", Unit: "nats/token", Value: sum.NatsPerToken, Bound: "upper"},
 		{Name: "self_perplexity", Unit: "perplexity", Value: sum.PerplexityBound, Bound: "upper", Detail: true},
-	}}, true, nil
+	}, nil
 }
 
-// JudgeQuality returns the generative perplexity of a cell's samples under another model; false if
+// JudgeMetrics returns the generative perplexity of a cell's samples under another model; there is none if
 // no sample has a text. text converts ids to text; sequences with masks left are skipped.
-func JudgeQuality(ctx context.Context, j *quality.Judge, c *Cell, reps []Repetition, text func(ids []int) (string, error)) (Quality, bool, error) {
+func JudgeMetrics(ctx context.Context, j *quality.Judge, c *Cell, reps []Repetition, text func(ids []int) (string, error)) ([]Metric, error) {
 	var texts []quality.Generated
 	for _, ids := range sequences(reps, c.ID) {
 		if slices.Contains(ids, c.Model.Facts().MaskID) {
@@ -79,27 +74,20 @@ func JudgeQuality(ctx context.Context, j *quality.Judge, c *Cell, reps []Repetit
 		}
 		s, err := text(ids)
 		if err != nil {
-			return Quality{}, false, err
+			return nil, err
 		}
 		texts = append(texts, quality.Generated{Text: s, IDs: ids})
 	}
-	if len(texts) == 0 {
-		return Quality{}, false, nil
-	}
 	judged, err := j.Score(ctx, texts)
-	if err != nil {
-		return Quality{}, false, err
-	}
 	sum := j.Summarize(judged)
-	if sum.Texts == 0 {
-		return Quality{}, false, nil
+	if err != nil || sum.Texts == 0 {
+		return nil, err
 	}
 	mean := j.Protocol().Name == quality.SEDD // the number that SEDD reports
-	q := Quality{Kind: KindQuality, Cell: c.ID, Part: PartEvaluator, Metrics: []Metric{
+	return []Metric{
 		{Name: "generative_perplexity", Unit: "perplexity", Value: sum.Perplexity, Detail: mean},
 		{Name: "generative_entropy", Unit: "nats", Value: sum.Entropy},
 		{Name: "generative_mean_perplexity", Unit: "perplexity", Value: sum.MeanPerplexity, Detail: !mean},
 		{Name: "generative_nats_per_token", Unit: "nats/token", Value: sum.NatsPerToken, Detail: true},
-	}}
-	return q, true, nil
+	}, nil
 }

@@ -11,12 +11,12 @@ import (
 // causalPaths is the number of paths in each block that bound −log P of a sampler without exact values.
 const causalPaths = 16
 
-// CausalQuality estimates the distances between the causal law of a network with two laws and the law of a
-// cell in blocks, from texts of each; false for a cell with the causal law itself.
-func CausalQuality(ctx context.Context, c *Cell, cfg quality.TwoLaws) (Quality, bool, error) {
+// CausalMetrics estimates the distances between the causal law of a network with two laws and the law of a
+// cell in blocks, from texts of each; none for a cell with the causal law itself.
+func CausalMetrics(ctx context.Context, c *Cell, cfg quality.TwoLaws) ([]Metric, error) {
 	e, err := likelihood.New(c.Model, likelihood.Options{Blocks: true, Draw: c.Sampler.Settings().Draw})
 	if _, same := c.Sampler.Law().(samplers.ByCausal); same || err != nil {
-		return Quality{}, false, err
+		return nil, err
 	}
 	spec := c.Model.Spec()
 	cfg.Paths = causalPaths
@@ -25,5 +25,5 @@ func CausalQuality(ctx context.Context, c *Cell, cfg quality.TwoLaws) (Quality, 
 	if !got.Exact {
 		from.Name, from.Bound, to.Name, to.Bound = from.Name+"_by_paths", "upper", to.Name+"_by_paths", "lower"
 	}
-	return Quality{Kind: KindQuality, Cell: c.ID, Part: PartCausal, Metrics: []Metric{from, to}}, err == nil, err
+	return []Metric{from, to}, err
 }

@@ -166,22 +166,24 @@ func (r *benching) certificates(ctx context.Context) error {
 // qualityOf returns the measured parts of a cell.
 func (r *benching) qualityOf(c *bench.Cell) []bench.Quality {
 	var out []bench.Quality
-	add := func(q bench.Quality, ok bool) {
-		if ok {
-			out = append(out, q)
+	add := func(part string, metrics []bench.Metric) {
+		if len(metrics) > 0 {
+			out = append(out, bench.NewQuality(c, part, metrics))
 		}
 	}
 	if r.look.errors != nil {
-		add(r.look.errors.Quality(c))
+		add(bench.PartError, r.look.errors.Metrics(c))
 	}
 	if r.look.certificates != nil {
-		add(r.look.certificates.Quality(c))
+		add(bench.PartCertificate, r.look.certificates.Metrics(c))
 	}
 	if r.look.has(bench.PartText) {
-		add(bench.TextQuality(c, r.log.Repetitions, r.settings.Confidence))
+		add(bench.PartText, bench.TextMetrics(c, r.log.Repetitions, r.settings.Confidence))
 	}
 	for _, q := range r.log.Quality {
-		add(q, q.Cell == c.ID && len(q.Metrics) > 0)
+		if q.Cell == c.ID {
+			add(q.Part, q.Metrics)
+		}
 	}
 	return out
 }
@@ -193,16 +195,15 @@ func (r *benching) judgeCells(ctx context.Context, part string) error {
 		if r.repeated(c) == 0 || r.judged(c, part) || ctx.Err() != nil {
 			continue
 		}
-		q, ok, err := r.part(ctx, c, part)
+		metrics, err := r.part(ctx, c, part)
 		switch {
 		case ctx.Err() != nil:
 			continue
 		case err != nil:
 			r.fail(c.ID+", "+part, err)
 			continue
-		case !ok:
-			q = bench.Quality{Kind: bench.KindQuality, Cell: c.ID, Part: part} // all samples have masks left
 		}
+		q := bench.NewQuality(c, part, metrics) // with no metrics if all samples have masks left
 		r.log.Quality = append(r.log.Quality, q)
 		if err := r.keep(q); err != nil {
 			return err
@@ -226,18 +227,19 @@ func (r *benching) repeated(c *bench.Cell) (n int) {
 	return n
 }
 
-func (r *benching) part(ctx context.Context, c *bench.Cell, part string) (bench.Quality, bool, error) {
+// part measures a part on the samples of a cell.
+func (r *benching) part(ctx context.Context, c *bench.Cell, part string) ([]bench.Metric, error) {
 	switch part {
 	case bench.PartEvaluator:
-		return bench.JudgeQuality(ctx, r.look.judge, c, r.log.Repetitions, r.words.Decode)
+		return bench.JudgeMetrics(ctx, r.look.judge, c, r.log.Repetitions, r.words.Decode)
 	case bench.PartAudit:
-		return bench.AuditQuality(ctx, c, bench.AuditConfig{Texts: r.settings.Quality.AuditTexts, Seed: r.settings.Seed, Confidence: r.settings.Confidence, KeepBytes: setup.KeepBytes(0)})
+		return bench.AuditMetrics(ctx, c, bench.AuditConfig{Texts: r.settings.Quality.AuditTexts, Seed: r.settings.Seed, Confidence: r.settings.Confidence, KeepBytes: setup.KeepBytes(0)})
 	case bench.PartCausal:
-		return bench.CausalQuality(ctx, c, quality.TwoLaws{Texts: r.settings.Quality.CausalTexts, Seed: r.settings.Seed, Confidence: r.settings.Confidence})
+		return bench.CausalMetrics(ctx, c, quality.TwoLaws{Texts: r.settings.Quality.CausalTexts, Seed: r.settings.Seed, Confidence: r.settings.Confidence})
 	}
 	e, err := likelihood.New(c.Model, likelihood.Options{Blocks: true})
 	if err != nil {
-		return bench.Quality{}, false, err
+		return nil, err
 	}
-	return bench.NELBOQuality(ctx, e, c, r.log.Repetitions, r.settings.Quality.Draws, r.settings.Seed^nelboSeed, r.settings.Confidence)
+	return bench.NELBOMetrics(ctx, e, c, r.log.Repetitions, r.settings.Quality.Draws, r.settings.Seed^nelboSeed, r.settings.Confidence)
 }
