@@ -2,9 +2,10 @@ package bound
 
 import (
 	"context"
-	"math"
-	"slices"
 
+	"gonum.org/v1/gonum/stat"
+
+	"mdmgen/analysis/likelihood"
 	"mdmgen/samplers/draw"
 )
 
@@ -20,8 +21,7 @@ func (s *Study) byPlans(ctx context.Context, from, to int) (out []window, err er
 		if err != nil {
 			return nil, err
 		}
-		mean, bound := planBound(costs)
-		out = append(out, window{Free: len(t.Free), FHS: number(bound), NELBO: number(mean)})
+		out = append(out, window{Free: len(t.Free), FHS: number(likelihood.CostOfMean(costs)), NELBO: number(stat.Mean(costs, nil))})
 	}
 	if s.e.Facts().TimeConditioned {
 		entropies, err := s.e.ScoreEntropies(ctx, s.ts[from:to], uint64(from), s.cfg.Plans, s.cfg.Seed^seedScores)
@@ -33,18 +33,4 @@ func (s *Study) byPlans(ctx context.Context, from, to int) (out []window, err er
 		}
 	}
 	return out, nil
-}
-
-// planBound returns the mean of the costs −log p of paths, and −log of the mean of p.
-func planBound(costs []float64) (mean, bound float64) {
-	least := slices.Min(costs)
-	if math.IsInf(least, 1) {
-		return least, least
-	}
-	var sum float64
-	for _, c := range costs {
-		mean += c / float64(len(costs))
-		sum += math.Exp(least-c) / float64(len(costs))
-	}
-	return mean, least - math.Log(sum)
 }

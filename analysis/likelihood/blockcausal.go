@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"mdmgen/analysis/estimate"
 	"mdmgen/samplers"
 	"mdmgen/samplers/cache"
@@ -55,16 +57,6 @@ func (e *Evaluator) insideBlocks(s *catalog.Sampler) (inner *catalog.Sampler, si
 	return nil, 0
 }
 
-// withoutCache returns s without a cache of finished blocks, which changes no row.
-func (e *Evaluator) withoutCache(s *catalog.Sampler) (*catalog.Sampler, error) {
-	o := s.Settings().Options
-	if cache.Kind(o.Cache) != cache.Blocks {
-		return s, nil
-	}
-	o.Cache = "none"
-	return catalog.New(o, e.model.Spec())
-}
-
 // blockValues computes the exact values of windows as sums over parts, each given all positions
 // before it.
 func (e *Evaluator) blockValues(ctx context.Context, ts []Target, inner *catalog.Sampler, size int, out []Values) error {
@@ -96,82 +88,63 @@ func (e *Evaluator) blockValues(ctx context.Context, ts []Target, inner *catalog
 	return nil
 }
 
-// estimateBlocks implements [Evaluator.Estimate] by [Subsets] of each part: a draw masks some
-// positions of every part, on a noisy copy of the text.
-func (e *Evaluator) estimateBlocks(ctx context.Context, ts []Target, first uint64, c Config) ([]Result, error) {
-	out := make([]Result, len(ts))
-	for i := range ts {
-		t := &ts[i]
-		if err := e.Check(*t); err != nil {
-			return nil, err
-		}
-		d := drawer{cfg: c, target: t}
-		d.stream.Reset(c.Seed, first+uint64(i))
-		alone, parts := e.parts(t, e.facts.BlockSize)
-		noisy := *t
-		noisy.Block = samplers.Span{From: t.Free[0], To: t.Free[0] + e.facts.BlockSize}
-		n := c.DrawsOr()
-		asks, weights := make([]Ask, n), make([][]float64, n)
-		for j := range asks {
-			a := Ask{Target: &noisy, Lambda: 1}
-			for p, part := range parts {
-				free := part.Free
-				d.free = free
-				// The strata of a part are those of the previous part, rotated, which makes the
-				// costs of draws more even.
-				_, u := math.Modf((float64(j)+d.stream.Float64())/float64(n) + float64(p)/float64(len(parts)))
-				k := min(1+int(u*float64(len(free))), len(free))
-				masked, _ := d.smallest(k)
-				a.Masked = append(a.Masked, masked...)
-				weights[j] = append(weights[j], slices.Repeat([]float64{float64(len(free)) / float64(k)}, k)...)
-			}
-			a.Wanted, a.LogMu = a.Masked, make([]float64, len(a.Masked))
-			asks[j] = a
-		}
-		before := e.totals.Rows
-		certain, err := e.evalNoisy(ctx, t, alone, asks)
-		if err != nil {
-			return nil, err
-		}
-		values := make([]float64, n)
-		for j, a := range asks {
-			for k, logMu := range a.LogMu {
-				values[j] -= weights[j][k] * logMu
-			}
-			values[j] -= certain
-		}
-		out[i] = Result{Nats: d.interval(values), Rows: e.totals.Rows - before}
+// blocks appends the draws of one window by [Subsets] of each part: a draw masks some positions of
+// every part, on a noisy copy of the text. The asks of a window begin with that about the clean text,
+// which gives the tokens alone, unless it has a single block.
+func (d *drawer) blocks(e *Evaluator) {
+	t, clean, n := d.target, len(d.asks), d.cfg.DrawsOr()
+	alone, parts := e.parts(t, e.facts.BlockSize)
+	var wanted []int
+	for _, first := range alone {
+		wanted = append(wanted, first.Free[0])
 	}
-	return out, nil
+	if len(alone) == 0 {
+		wanted = t.Free[:1] // not used, but a call needs a position
+	}
+	if !e.oneBlock(t) {
+		d.asks = append(d.asks, wholeAsk(t, wanted))
+	}
+	noisy := &Target{t.IDs, t.Free, samplers.Span{From: t.Free[0], To: t.Free[0] + e.facts.BlockSize}}
+	for j := range n {
+		a := Ask{Target: noisy, Lambda: 1}
+		var weights []float64
+		for p, part := range parts {
+			d.free = part.Free
+			// The strata of a part are those of the previous part, rotated, which makes the
+			// costs of draws more even.
+			_, u := math.Modf((float64(j)+d.stream.Float64())/float64(n) + float64(p)/float64(len(parts)))
+			k := min(1+int(u*float64(len(part.Free))), len(part.Free))
+			masked, _ := d.smallest(k)
+			a.Masked = append(a.Masked, masked...)
+			weights = append(weights, slices.Repeat([]float64{float64(len(part.Free)) / float64(k)}, k)...)
+		}
+		a.Wanted, a.LogMu = a.Masked, make([]float64, len(a.Masked))
+		d.samples = append(d.samples, sample{from: len(d.asks), to: len(d.asks) + 1, value: func(asks []Ask) float64 {
+			return -floats.Dot(weights, asks[0].LogMu) - floats.Sum(d.asks[clean].LogMu[:len(alone)])
+		}})
+		d.asks = append(d.asks, a)
+	}
 }
 
-// evalNoisy answers asks about noisy copies of a text. Their rows see their own block with its
-// masks and the earlier blocks without any. It returns Σ log μ at the positions alone, whose rows
-// see no mask.
-func (e *Evaluator) evalNoisy(ctx context.Context, t *Target, alone []Target, asks []Ask) (certain float64, err error) {
-	if len(t.IDs) <= e.facts.BlockSize && !e.facts.Causal {
-		return 0, e.Eval(ctx, asks) // No block precedes the only one.
+// oneBlock reports whether no block precedes the only one of a text, nor a causal row.
+func (e *Evaluator) oneBlock(t *Target) bool {
+	return len(t.IDs) <= e.facts.BlockSize && !e.facts.Causal
+}
+
+// evalBlocks answers the asks of blocks about a window. The rows of noisy copies see their own block
+// with its masks and the earlier blocks without any.
+func (e *Evaluator) evalBlocks(ctx context.Context, t *Target, asks []Ask) error {
+	if e.oneBlock(t) {
+		return e.Eval(ctx, asks)
 	}
 	if err := cache.Check(e.model); err != nil {
-		return 0, err
+		return err
 	}
 	e.kept = e.model.(samplers.Keeper).Keep(len(t.IDs))
 	defer func() { e.kept, e.noisy = nil, false }()
-	clean := *t
-	clean.Block = samplers.Span{From: len(t.IDs), To: len(t.IDs)}
-	whole := []Ask{{Target: &clean, LogMu: make([]float64, max(len(alone), 1)), Lambda: 1}}
-	for _, first := range alone {
-		whole[0].Wanted = append(whole[0].Wanted, first.Free[0])
-	}
-	if len(alone) == 0 {
-		whole[0].Wanted = t.Free[:1] // not used, but a call needs a position
-	}
-	if err := e.Eval(ctx, whole); err != nil {
-		return 0, err
-	}
-	for j := range alone {
-		certain += whole[0].LogMu[j]
+	if err := e.Eval(ctx, asks[:1]); err != nil {
+		return err
 	}
 	e.noisy = true
-	return certain, e.Eval(ctx, asks)
+	return e.Eval(ctx, asks[1:])
 }

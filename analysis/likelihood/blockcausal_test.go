@@ -59,8 +59,7 @@ func TestBlockNELBOPublished(t *testing.T) {
 			}
 			target.Free = []int{1}
 			a.Target, a.Wanted, a.LogMu, a.Lambda = &target, a.Masked, make([]float64, len(a.Masked)), 1
-			asks := []Ask{a}
-			reftest.Must(e.evalNoisy(t.Context(), &target, nil, asks))(t)
+			reftest.OK(t, e.evalBlocks(t.Context(), &target, []Ask{wholeAsk(&target, target.Free), a}))
 			for j, l := range a.Masked {
 				got := -a.LogMu[j] / float64(times[from+l]) * float64(counted[from+l])
 				worst = max(worst, math.Abs(got-float64(terms[from+l]))*float64(times[from+l]))

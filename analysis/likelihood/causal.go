@@ -2,28 +2,21 @@ package likelihood
 
 import (
 	"context"
-	"math"
-
-	"gonum.org/v1/gonum/floats"
-
 	"mdmgen/internal/fault"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
-	"mdmgen/samplers/subset"
 )
 
 // causal returns −log P of windows under a law of causal rows, in nats. Each takes one row, whatever its
 // length; windows of a length share calls.
 func (e *Evaluator) causal(ctx context.Context, ts []Target, law samplers.ByCausal) ([]float64, error) {
-	asks, whole := make([]Ask, len(ts)), make([]Target, len(ts))
+	asks := make([]Ask, len(ts))
 	for i, t := range ts {
 		if err := e.Check(t); err != nil {
 			return nil, err
 		}
-		n := len(t.IDs)
-		whole[i] = Target{t.IDs, t.Free, samplers.Span{From: n, To: n}}
-		asks[i] = Ask{Target: &whole[i], Wanted: t.Free, LogMu: make([]float64, len(t.Free)), Lambda: 1}
+		asks[i] = wholeAsk(&t, t.Free)
 	}
 	if err := e.Eval(ctx, asks); err != nil {
 		return nil, err
@@ -37,6 +30,12 @@ func (e *Evaluator) causal(ctx context.Context, ts []Target, law samplers.ByCaus
 		out[i] = law.NegLog(tokens, asks[i].LogMu)
 	}
 	return out, nil
+}
+
+// wholeAsk asks for positions of a clean text, by causal rows if the network has them.
+func wholeAsk(t *Target, wanted []int) Ask {
+	end := samplers.Span{From: len(t.IDs), To: len(t.IDs)}
+	return Ask{Target: &Target{t.IDs, t.Free, end}, Wanted: wanted, LogMu: make([]float64, len(wanted)), Lambda: 1}
 }
 
 // Costs returns −log P of texts under a sampler, in nats: exact if paths is 0, else upper bounds in
@@ -66,12 +65,11 @@ func (e *Evaluator) Costs(ctx context.Context, ts []Target, s *catalog.Sampler, 
 			if k < len(alone) {
 				n = 1
 			}
-			logs, err := e.PathCosts(ctx, &part, inner, n, stream)
+			costs, err := e.PathCosts(ctx, &part, inner, n, stream)
 			if err != nil {
 				return nil, err
 			}
-			floats.Scale(-1, logs)
-			out[i] += math.Log(float64(n)) - subset.LogSum(logs)
+			out[i] += CostOfMean(costs)
 		}
 	}
 	return out, nil

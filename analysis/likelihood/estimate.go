@@ -190,9 +190,6 @@ func (e *Evaluator) Estimate(ctx context.Context, ts []Target, first uint64, c C
 	if c.Sampler != nil && replays(c.Sampler) {
 		return e.replayPaths(ctx, ts, first, c)
 	}
-	if e.facts.BlockSize > 0 {
-		return e.estimateBlocks(ctx, ts, first, c)
-	}
 	noise, err := schedule.ParseNoise(e.facts.Noise)
 	if err != nil {
 		return nil, err
@@ -207,13 +204,21 @@ func (e *Evaluator) Estimate(ctx context.Context, ts []Target, first uint64, c C
 		}
 		d.target = &ts[i]
 		d.stream.Reset(c.Seed, first+uint64(i))
-		if err := d.draw(); err != nil {
+		if e.facts.BlockSize > 0 {
+			d.blocks(e)
+			err = e.evalBlocks(ctx, d.target, d.asks[rows[i]:])
+		} else {
+			err = d.draw()
+		}
+		if err != nil {
 			return nil, err
 		}
 		begin[i+1], rows[i+1] = len(d.samples), len(d.asks)
 	}
-	if err := e.Eval(ctx, d.asks); err != nil {
-		return nil, err
+	if e.facts.BlockSize == 0 {
+		if err := e.Eval(ctx, d.asks); err != nil {
+			return nil, err
+		}
 	}
 	unresolved := false
 	if d.mass && c.form() != SEDD && len(ts) > 0 {

@@ -9,7 +9,6 @@ import (
 
 	"mdmgen/samplers/plan"
 	"mdmgen/samplers/schedule"
-	"mdmgen/samplers/subset"
 )
 
 // cost is the summand of one masked position, from logMu and logMass as in [Ask].
@@ -224,14 +223,7 @@ func (d *drawer) plans() error {
 		floats.AddConst(offset, costs)
 		return costs
 	}
-	s.value = func(asks []Ask) float64 {
-		logs := s.costs(asks)
-		if k == 1 {
-			return logs[0]
-		}
-		floats.Scale(-1, logs)
-		return math.Log(float64(k)) - subset.LogSum(logs)
-	}
+	s.value = func(asks []Ask) float64 { return CostOfMean(s.costs(asks)) }
 	d.samples = append(d.samples, s)
 	return nil
 }

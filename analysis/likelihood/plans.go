@@ -2,11 +2,15 @@ package likelihood
 
 import (
 	"context"
+	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
 
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
 	"mdmgen/samplers/plan"
+	"mdmgen/samplers/subset"
 )
 
 // PathCosts returns −log of the probability of a text under each of k paths of a planned sampler.
@@ -26,6 +30,13 @@ func (e *Evaluator) PathCosts(ctx context.Context, t *Target, s *catalog.Sampler
 		return nil, err
 	}
 	return costsOf(asks, ends), nil
+}
+
+// CostOfMean returns −log of the mean probability of paths, from their costs −log p.
+func CostOfMean(costs []float64) float64 {
+	logs := slices.Clone(costs)
+	floats.Scale(-1, logs)
+	return math.Log(float64(len(costs))) - subset.LogSum(logs)
 }
 
 // planAsks appends the rows of a plan's path to a given text: one for each block and, with finish,

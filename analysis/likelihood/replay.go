@@ -82,10 +82,6 @@ func (e *Evaluator) replayPaths(ctx context.Context, ts []Target, first uint64, 
 	var stream draw.Stream
 	out := make([]Result, len(ts))
 	law := c.Sampler.Law().(samplers.Replayed)
-	decoder, err := e.withoutCache(c.Sampler)
-	if err != nil {
-		return nil, err
-	}
 	for i, t := range ts {
 		if err := e.Check(t); err != nil {
 			return nil, err
@@ -96,7 +92,7 @@ func (e *Evaluator) replayPaths(ctx context.Context, ts []Target, first uint64, 
 		}
 		stream.Reset(c.Seed, first+uint64(i))
 		before := e.totals.Rows
-		logs, err := decoder.ReplayPaths(ctx, &asking{e: e}, e.text(t), draws*plans, &stream, e.Together(len(t.IDs), len(t.Free)))
+		logs, err := c.Sampler.ReplayPaths(ctx, &asking{e: e}, e.text(t), draws*plans, &stream, e.Together(len(t.IDs), len(t.Free)))
 		if err != nil {
 			return nil, err
 		}

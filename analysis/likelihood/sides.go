@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
 
 	"mdmgen/analysis/estimate"
 	"mdmgen/samplers/subset"
@@ -35,13 +36,7 @@ type Lower struct {
 // lowerSide computes the bound from the costs −log p of independent paths.
 func lowerSide(costs []float64, confidence float64) *Lower {
 	n := len(costs)
-	var mean, spread float64
-	for _, c := range costs {
-		mean += c / float64(n)
-	}
-	for _, c := range costs {
-		spread += (c - mean) * (c - mean) / float64(n-1)
-	}
+	spread := stat.Variance(costs, nil)
 	if n < minPaths {
 		return &Lower{Reason: fmt.Sprintf("no lower side: %d paths are too few to estimate their spread: at least %d are needed", n, minPaths)}
 	}

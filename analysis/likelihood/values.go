@@ -47,7 +47,14 @@ const entropyFree = 10
 func (e *Evaluator) Values(ctx context.Context, ts []Target, s *catalog.Sampler) ([]Values, error) {
 	out := make([]Values, len(ts))
 	if replays(s) {
-		return out, e.replayedValues(ctx, ts, s, out)
+		told, err := e.Replay(ctx, ts, []*catalog.Sampler{s})
+		if err != nil {
+			return nil, err
+		}
+		for i, x := range told {
+			out[i].Sampler.NegLog, out[i].Rows = -x[0].LogP, x[0].Rows
+		}
+		return out, nil
 	}
 	if law, ok := s.Law().(samplers.ByCausal); ok {
 		costs, err := e.causal(ctx, ts, law)
@@ -86,19 +93,4 @@ func (e *Evaluator) Values(ctx context.Context, ts []Target, s *catalog.Sampler)
 		}
 	}
 	return out, nil
-}
-
-// replayedValues computes the values of a decoder without a plan.
-func (e *Evaluator) replayedValues(ctx context.Context, ts []Target, s *catalog.Sampler, out []Values) error {
-	s, err := e.withoutCache(s)
-	if err != nil {
-		return err
-	}
-	told, err := e.Replay(ctx, ts, []*catalog.Sampler{s})
-	for i, x := range told {
-		if x != nil {
-			out[i].Sampler.NegLog, out[i].Rows = -x[0].LogP, x[0].Rows
-		}
-	}
-	return err
 }

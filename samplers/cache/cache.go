@@ -127,6 +127,14 @@ func Check(net samplers.Network) error {
 // Around returns k with calls that compute few positions.
 func Around(k samplers.Kernel, s Settings) samplers.Kernel { return cached{k, s} }
 
+// Exact returns the kernel inside a cache of finished blocks, which changes no row, and other kernels as they are.
+func Exact(k samplers.Kernel) samplers.Kernel {
+	if c, ok := k.(cached); ok && c.Kind == Blocks {
+		return c.Kernel
+	}
+	return k
+}
+
 func (k cached) Law() samplers.Law {
 	if k.Kind == Blocks {
 		return k.Kernel.Law()

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"mdmgen/samplers"
+	"mdmgen/samplers/cache"
 	"mdmgen/samplers/draw"
 	"mdmgen/samplers/layer"
 )
@@ -31,12 +32,13 @@ type Enumerable interface {
 	Enumerates() bool
 }
 
-// Inside returns the kernel inside a constraint, which may change its rows, and the constraint, or nil.
+// Inside returns the kernel inside a constraint, which may change its rows, and the constraint, or nil. A
+// cache of finished blocks changes no row, and is left out.
 func Inside(k samplers.Kernel) (samplers.Kernel, *layer.Constraint) {
 	if around, ok := k.(*layer.Constraint); ok {
-		return around.Kernel, around
+		return cache.Exact(around.Kernel), around
 	}
-	return k, nil
+	return cache.Exact(k), nil
 }
 
 // Enumerates returns nil if [Outcomes] can enumerate the outcomes of a kernel. Otherwise it returns
