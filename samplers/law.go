@@ -31,6 +31,9 @@ type Law interface {
 	Likelihood() string
 }
 
+// Is reports whether a law is of a kind.
+func Is[Kind Law](l Law) bool { _, ok := l.(Kind); return ok }
+
 // TooLargeError reports that an exact value would cost too much.
 type TooLargeError struct {
 	// Free is the number of free positions, Rows the number of network rows.

@@ -19,12 +19,6 @@ type Planned interface {
 	NegLog(x Text) (Exact, error)
 }
 
-// IsPlanned reports whether a law is [Planned].
-func IsPlanned(l Law) bool {
-	_, ok := l.(Planned)
-	return ok
-}
-
 // Text gives the probabilities of a text's tokens in a network's rows.
 type Text interface {
 	// Free lists the positions that are revealed, ascending; the others are given.

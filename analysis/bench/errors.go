@@ -42,9 +42,8 @@ func GroupErrors(cells []Cell) *Errors {
 		return fmt.Sprintf("The sampling error of %s is not computed: %s.", Named(names, "; "), why)
 	}
 	return &Errors{newStudies[quality.Study](cells, refuse, note, func(a, b *Cell) bool {
-		_, one := a.Sampler.Law().(samplers.ByList)
-		_, other := b.Sampler.Law().(samplers.ByList)
-		return sameDraw(a, b) && one == other && slices.Equal(a.Canvas, b.Canvas)
+		listed := samplers.Is[samplers.ByList]
+		return sameDraw(a, b) && listed(a.Sampler.Law()) == listed(b.Sampler.Law()) && slices.Equal(a.Canvas, b.Canvas)
 	})}
 }
 

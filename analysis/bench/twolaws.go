@@ -15,7 +15,7 @@ const causalPaths = 16
 // cell in blocks, from texts of each; none for a cell with the causal law itself.
 func CausalMetrics(ctx context.Context, c *Cell, cfg quality.TwoLaws) ([]Metric, error) {
 	e, err := likelihood.New(c.Model, likelihood.Options{Blocks: true, Draw: c.Sampler.Settings().Draw})
-	if _, same := c.Sampler.Law().(samplers.ByCausal); same || err != nil {
+	if err != nil || samplers.Is[samplers.ByCausal](c.Sampler.Law()) {
 		return nil, err
 	}
 	spec := c.Model.Spec()

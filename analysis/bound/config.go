@@ -44,8 +44,7 @@ func (c Case) String() string {
 
 // Bounded reports whether a collision bound compares the sampler with first-hitting.
 func (c Case) Bounded() bool {
-	_, listed := c.Sampler.Law().(samplers.ByList)
-	return c.Sampler.Planned() && !listed
+	return c.Sampler.Planned() && !samplers.Is[samplers.ByList](c.Sampler.Law())
 }
 
 // Seeds of a report's independent draws.

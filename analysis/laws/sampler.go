@@ -58,7 +58,6 @@ func enumerated(s *catalog.Sampler) bool {
 func Known(s *catalog.Sampler) error {
 	set := s.Settings()
 	inner, _, _, corrected := s.Correction()
-	_, unknown := s.Law().(samplers.Unknown)
 	switch {
 	case (s.Planned() || corrected) && set.Draw.ChangesLaw():
 		return fault.Errorf("laws", "%s does not draw from the network's own distribution, so its law can be computed only for decoders without corrections: leave out temperature, truncation and suppressed tokens", s)
@@ -67,7 +66,7 @@ func Known(s *catalog.Sampler) error {
 			return fault.Errorf("laws", "cannot compute corrections of positions that %s leaves masked: use finish=denoise", inner)
 		}
 		return Known(inner)
-	case !unknown:
+	case !samplers.Is[samplers.Unknown](s.Law()):
 		return nil
 	}
 	return s.HasOutcomes()

@@ -255,7 +255,4 @@ func maskedKey(masked []int) string {
 }
 
 // replays reports whether the law of a sampler is computed by repeating its choices on a text.
-func replays(s *catalog.Sampler) bool {
-	_, ok := s.Law().(samplers.Replayed)
-	return ok
-}
+func replays(s *catalog.Sampler) bool { return samplers.Is[samplers.Replayed](s.Law()) }

@@ -35,7 +35,7 @@ type Apart struct {
 // causal law, and exact or bounded ones of s, which draws tokens as the evaluator does. It takes no
 // reference model.
 func (c TwoLaws) Measure(ctx context.Context, e *likelihood.Evaluator, t likelihood.Target, s *catalog.Sampler) (out Apart, err error) {
-	if _, same := s.Law().(samplers.ByCausal); same {
+	if samplers.Is[samplers.ByCausal](s.Law()) {
 		return out, fault.Errorf("quality", "%s has the causal law itself", s)
 	}
 	causal, err := catalog.New(catalog.Options{Sampler: "causal", Draw: e.Draw()}, e.Facts().Spec())

@@ -117,7 +117,7 @@ func (s *Settings) drawn(c samplers.Spec) error {
 // guidance and rules, in that order.
 func (s *Sampler) layers(c samplers.Spec) error {
 	set := &s.settings
-	planned := samplers.IsPlanned(s.kernel.Law())
+	planned := samplers.Is[samplers.Planned](s.kernel.Law())
 	stop, prompt := set.End(), set.Prompt()
 	desc, _ := Describe(set.Sampler)
 	if set.BlockLength > 0 && (desc.Kind == samplers.ByPlan || desc.Kind == samplers.ByRemasking) {

@@ -105,7 +105,7 @@ func (s *Sampler) Plan() (*plan.Method, bool) {
 func (s *Sampler) Law() samplers.Law { return s.kernel.Law() }
 
 // Planned reports whether reveals can be drawn before the network is called.
-func (s *Sampler) Planned() bool { return samplers.IsPlanned(s.Law()) }
+func (s *Sampler) Planned() bool { return samplers.Is[samplers.Planned](s.Law()) }
 
 // Grid returns the law of a sampler with a grid, and false for others and in layers.
 func (s *Sampler) Grid() (samplers.ByGrid, bool) {

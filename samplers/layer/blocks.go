@@ -108,7 +108,7 @@ func (k blocks) Fill(c *samplers.Canvas, d *draw.Numbers, _ []int) (samplers.Dec
 }
 
 func (k blocks) MostCalls(c samplers.Spec, d, length int) int {
-	if samplers.IsPlanned(k.Kernel.Law()) {
+	if samplers.Is[samplers.Planned](k.Kernel.Law()) {
 		return d
 	}
 	parts := BlocksOf(length, k.length)

@@ -41,11 +41,10 @@ func (*Constraint) Head(draw.Settings) samplers.Head { return samplers.HeadRows 
 // Law returns the kernel's law if its choices can be repeated on the rows that it reads.
 func (k *Constraint) Law() samplers.Law {
 	law := k.Kernel.Law()
-	_, causal := law.(samplers.ByCausal)
 	switch {
 	case k.Bans():
 		return samplers.Unknown{Why: "a token that would complete a banned word with others of its call is rejected"}
-	case samplers.IsPlanned(law), causal:
+	case samplers.Is[samplers.Planned](law), samplers.Is[samplers.ByCausal](law):
 		return samplers.Unknown{Why: "its rows are guided or constrained, and its law is of the network's own"}
 	}
 	return law
@@ -53,7 +52,7 @@ func (k *Constraint) Law() samplers.Law {
 
 // ExpectedCalls returns those of a kernel whose choices can be repeated.
 func (k *Constraint) ExpectedCalls(d int) (calls, finish float64, err error) {
-	if inner, ok := k.Kernel.(samplers.Counted); ok && !k.Bans() && !samplers.IsPlanned(k.Kernel.Law()) {
+	if inner, ok := k.Kernel.(samplers.Counted); ok && !k.Bans() && !samplers.Is[samplers.Planned](k.Kernel.Law()) {
 		return inner.ExpectedCalls(d)
 	}
 	return math.NaN(), math.NaN(), nil

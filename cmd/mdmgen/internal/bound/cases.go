@@ -127,17 +127,11 @@ func (r *bounding) calls() map[string]string {
 	return out
 }
 
-// compared returns the samplers of the mode where none are named.
+// compared returns the samplers to compare where none are named: beside the causal law those that fill blocks in
+// groups, otherwise a benchmark's, without spread, which no collision bound compares with first-hitting.
 func (o *options) compared() []string {
 	if o.q0 == "causal" {
 		return []string{spread.Spread.Name, plan.ParallelFHS.Name}
 	}
-	return compared(o.all.Given)
-}
-
-// compared returns the samplers a bound compares where none are named:
-// a benchmark's, without spread, which no collision bound compares with
-// first-hitting.
-func compared(given func(string) bool) []string {
-	return slices.DeleteFunc(bench.Compared(given), func(name string) bool { return name == spread.Spread.Name })
+	return slices.DeleteFunc(bench.Compared(o.all.Given), func(name string) bool { return name == spread.Spread.Name })
 }

@@ -79,7 +79,7 @@ func (o *options) flags() kit.Set {
 		kit.Confidence(&o.confidence, kit.CatEstimate, "compute intervals of probability `P`; verdicts have their own"),
 		kit.Text(&o.reference, kit.Flag{Name: "reference", Category: kit.CatEstimate, Usage: "bound KL(q0‖P_FHS) and ε″ of a text from below by `KIND:WHAT`: causal:MODEL, an ONNX model of the same tokens; masked:MODEL, another network's First-Hitting"}),
 	}, cut.Only("length", "limit"), kit.Set{
-		kit.Text(&o.samplers, kit.Flag{Name: "sampler", Category: kit.CatSample, Default: strings.Join(compared(func(string) bool { return false }), ","), Words: catalog.Names(), Usage: "compare First-Hitting with a `LIST` of samplers, each optionally with settings, such as 'euler grid=paper'"}),
+		kit.Text(&o.samplers, kit.Flag{Name: "sampler", Category: kit.CatSample, Default: strings.Join(o.compared(), ","), Words: catalog.Names(), Usage: "compare First-Hitting with a `LIST` of samplers, each optionally with settings, such as 'euler grid=paper'"}),
 		kit.Text(&o.steps, kit.Flag{Name: "steps", Category: kit.CatSample, Usage: "take a `LIST` of numbers of steps"}),
 	}, kit.Format(&o.format, "text", "json"), kit.Set{
 		kit.Bool(&o.wide, kit.Flag{Name: "wide", Category: kit.CatOutput, Usage: "print the sides of all lines, and what they state"}),

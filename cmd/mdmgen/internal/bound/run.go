@@ -83,61 +83,50 @@ func (r *bounding) network(m model.Model, e *likelihood.Evaluator) (err error) {
 	return r.onText(m, in.Tokenizer, e, targets, cluster, cfg)
 }
 
-// sampled runs the mode with --q0, which samples a canvas of the network.
+// sampled runs the modes with --q0, which sample a canvas of the network.
 func (r *bounding) sampled(m model.Model, e *likelihood.Evaluator, cfg bound.Config) error {
 	n, f := r.settings.Length, m.Facts()
 	if f.FixedLength && r.cut.Length == 0 {
 		n = f.Length
 	}
-	if r.q0 == "causal" {
-		return r.causal(m, e, cfg, n)
-	}
 	if err := texts.CheckLength(n+len(f.Frame), f); err != nil {
 		return err
 	}
-	switch {
+	cfg.Draws = cmp.Or(r.draws, defaultWindows)
+	target := likelihood.Framed(f, make([]int, n))
+	switch causal := r.q0 == "causal"; {
+	case causal && !f.Causal:
+		return exit.Usagef("--q0 causal: needs a network with causal rows beside those of blocks, which this one does not have")
+	case causal:
+		target = likelihood.Target{IDs: slices.Repeat([]int{setup.First(nil, f)}, n), Free: likelihood.InOrder(n)[1:]}
+		cfg.Plans = cmp.Or(r.plans, defaultPlans)
 	case f.TimeConditioned:
 		return exit.Usagef("--q0: the network is time-conditioned: its First-Hitting samples are drawn at random times, over which no exact value integrates: give a text instead")
 	case n > subset.MaxFree:
 		return exit.Usagef("--length %d: exact values take 2^%d network rows per sample: at most 2^%d are allowed", n, n, subset.MaxFree)
 	case f.Shift:
 		return exit.Usagef("--q0: the network predicts position l from row l−1, and has no row for the first position: give a text instead, with --context 1")
+	default:
+		if err := r.fitting(e, n); err != nil {
+			return err
+		}
+		cfg.Cases = r.cases
 	}
-	target := likelihood.Framed(f, make([]int, n))
-	cfg.Draws = cmp.Or(r.draws, defaultWindows)
-	r.free = n
-	if err := r.fitting(e, n); err != nil {
-		return err
-	}
-	cfg.Cases = r.cases
-	r.settings.Length, r.settings.Draws = n, cfg.Draws
-	r.sampler.ShowSeed(r.streams, cfg.Seed)
-	bar := kit.NewBar(r.streams, 2*cfg.Draws, "working out", "windows")
-	cfg.Done = bar.Add
-	return r.work(kit.NewProvenance(m, nil), func() (bound.Report, error) {
-		defer bar.Clear()
-		return bound.Chain(r.ctx, m, e, target, cfg)
-	})
-}
-
-// causal runs the mode with --q0 causal, which compares the two laws of a network.
-func (r *bounding) causal(m model.Model, e *likelihood.Evaluator, cfg bound.Config, n int) error {
-	f := m.Facts()
-	if !f.Causal {
-		return exit.Usagef("--q0 causal: needs a network with causal rows beside those of blocks, which this one does not have")
-	}
-	if err := texts.CheckLength(n, f); err != nil {
-		return err
-	}
-	target := likelihood.Target{IDs: slices.Repeat([]int{setup.First(nil, f)}, n), Free: likelihood.InOrder(n)[1:]}
-	cfg.Draws, cfg.Plans, r.free = cmp.Or(r.draws, defaultWindows), cmp.Or(r.plans, defaultPlans), n-1
+	r.free = len(target.Free)
 	r.settings.Length, r.settings.Draws, r.settings.Plans = n, cfg.Draws, cfg.Plans
 	r.sampler.ShowSeed(r.streams, cfg.Seed)
-	bar := kit.NewBar(r.streams, len(cfg.Cases), "working out", "samplers")
+	work, units := 2*cfg.Draws, "windows"
+	if r.q0 == "causal" {
+		work, units = len(cfg.Cases), "samplers"
+	}
+	bar := kit.NewBar(r.streams, work, "working out", units)
 	cfg.Done = bar.Add
 	return r.work(kit.NewProvenance(m, nil), func() (bound.Report, error) {
 		defer bar.Clear()
-		return bound.Causal(r.ctx, e, target, cfg)
+		if r.q0 == "causal" {
+			return bound.Causal(r.ctx, e, target, cfg)
+		}
+		return bound.Chain(r.ctx, m, e, target, cfg)
 	})
 }
 

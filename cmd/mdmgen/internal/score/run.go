@@ -73,7 +73,7 @@ func (r *scoring) prepare() (err error) {
 		}
 	}
 	r.follow()
-	in := &texts.Reader{Cutting: r.cut, Ctx: r.ctx, Streams: r.streams, Path: r.path, Command: "score", Flags: r.all, Facts: r.facts, Tokenizer: r.words, Check: r.evaluator.Check, Short: r.exact && !r.anyLength(sampler)}
+	in := &texts.Reader{Cutting: r.cut, Ctx: r.ctx, Streams: r.streams, Path: r.path, Command: "score", Flags: r.all, Facts: r.facts, Tokenizer: r.words, Check: r.evaluator.Check, Short: r.exact && !samplers.Is[samplers.ByCausal](sampler.Law())}
 	if r.survey, err = in.Survey(); err != nil {
 		return err
 	}
@@ -84,12 +84,6 @@ func (r *scoring) prepare() (err error) {
 	r.settings.As, r.settings.Length, r.settings.Stride = in.Kind(), in.Cut.Length, in.Cut.Stride
 	r.fillSettings(r.evaluator.Draw(), sampler)
 	return r.tryPlans(sampler)
-}
-
-// anyLength reports whether the exact law of a sampler takes one row for a window of any length.
-func (r *scoring) anyLength(s *catalog.Sampler) bool {
-	_, ok := s.Law().(samplers.ByCausal)
-	return ok
 }
 
 // fillSettings records the settings in force.
@@ -159,11 +153,7 @@ func (r *scoring) tryPlans(s *catalog.Sampler) error {
 
 // replays reports whether the sampler is replayed on windows.
 func (r *scoring) replays() bool {
-	if r.config.Sampler == nil {
-		return false
-	}
-	_, ok := r.config.Sampler.Law().(samplers.Replayed)
-	return ok
+	return r.config.Sampler != nil && samplers.Is[samplers.Replayed](r.config.Sampler.Law())
 }
 
 // chunkSize returns the number of windows per chunk. It depends on the run alone, not on work done
@@ -180,7 +170,7 @@ func (r *scoring) chunkSize() int {
 		switch {
 		case !r.settings.Exact:
 			n = r.config.RowsOf(n)
-		case r.replays() || r.anyLength(r.config.Sampler):
+		case r.replays() || samplers.Is[samplers.ByCausal](r.config.Sampler.Law()):
 			n = int(r.config.Sampler.Law().Rows(n, false))
 		default:
 			n = 1 << min(n, subset.MaxFree)
