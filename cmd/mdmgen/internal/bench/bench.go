@@ -56,11 +56,9 @@ type benching struct {
 	// words is nil if there is no tokenizer.
 	words *tokenize.Tokenizer
 	cells []bench.Cell
-	// out is the destination of the results.
-	out  *kit.Output
-	look qualities
-	log  bench.Log
-	kept *chunks.Checkpoint
+	look  qualities
+	log   bench.Log
+	kept  *chunks.Checkpoint
 	// failed holds the errors of cells that failed, faults a line for each failure.
 	failed map[string]error
 	faults []string
@@ -76,8 +74,8 @@ func (o *options) run(ctx context.Context, s kit.Streams, _ []string) (err error
 		return err
 	}
 	r.readSettings()
-	defer r.closeOutputs()
-	if err := r.openOutputs(); err != nil {
+	defer r.pages.Close()
+	if err := r.pages.Open(ctx, s); err != nil {
 		return err
 	}
 	if r.words, err = o.tokenizer.OpenAny(ctx, s, &o.model); err != nil {

@@ -14,22 +14,6 @@ import (
 	"mdmgen/internal/printable"
 )
 
-// openOutputs opens the outputs, so that an unwritable one is reported before the work.
-func (r *benching) openOutputs() (err error) {
-	if r.out, err = kit.NewResults(r.ctx, r.output, r.streams); err != nil {
-		return err
-	}
-	return r.pages.Open(r.ctx, r.streams)
-}
-
-// closeOutputs removes unfinished outputs.
-func (r *benching) closeOutputs() {
-	if r.out != nil {
-		r.out.Discard()
-	}
-	r.pages.Close()
-}
-
 // keep keeps a finished record, and prints it.
 func (r *benching) keep(record any) error {
 	if err := r.kept.KeepPiece(0, record); err != nil {
@@ -43,16 +27,16 @@ func (r *benching) print(record any) error {
 	if r.format != "jsonl" {
 		return nil
 	}
-	err := kit.WriteLine(r.out, record)
-	if err == nil && r.out.Streaming() {
-		err = r.out.Flush()
+	err := kit.WriteLine(r.streams.Results, record)
+	if err == nil && r.streams.Results.Streaming() {
+		err = r.streams.Results.Flush()
 	}
 	return err
 }
 
 // write writes the page, the pictures and the report.
 func (r *benching) write(report *bench.Report) error {
-	return errors.Join(r.drawings(report), r.writeReport(report), r.out.Finish(report.Interrupted))
+	return errors.Join(r.drawings(report), r.writeReport(report), r.streams.Results.Finish(report.Interrupted))
 }
 
 // writeReport writes the report in its format.
@@ -60,7 +44,7 @@ func (r *benching) writeReport(report *bench.Report) error {
 	p, _ := report.Provenance.(kit.Provenance)
 	switch r.format {
 	case "json":
-		return kit.JSON(r.out, report)
+		return kit.JSON(r.streams.Results, report)
 	case "jsonl":
 		// The last line is the report without the repetitions, which precede it.
 		short := *report
@@ -73,21 +57,21 @@ func (r *benching) writeReport(report *bench.Report) error {
 			bench.Report
 		}{"report", short})
 	case "tex":
-		return bench.TeX(r.out, report, made(report, p))
+		return bench.TeX(r.streams.Results, report, made(report, p))
 	case "csv":
-		return bench.CSV(r.out, report)
+		return bench.CSV(r.streams.Results, report)
 	}
 	if !r.quick || r.format != "text" {
-		return bench.Markdown(r.out, report, made(report, p))
+		return bench.Markdown(r.streams.Results, report, made(report, p))
 	}
 	var b strings.Builder
 	if err := bench.Markdown(&b, report, made(report, p)); err != nil {
 		return err
 	}
 	table, notes, _ := strings.Cut(b.String(), "\n\n")
-	fmt.Fprintf(r.out, "%s\n\n%s", table, bars(report))
+	fmt.Fprintf(r.streams.Results, "%s\n\n%s", table, bars(report))
 	for _, note := range strings.Split(strings.TrimSpace(notes), "\n\n") {
-		fmt.Fprint(r.out, "\n", kit.Wrap(note, kit.Width, ""))
+		fmt.Fprint(r.streams.Results, "\n", kit.Wrap(note, kit.Width, ""))
 	}
 	return nil // The output keeps an error of writing.
 }

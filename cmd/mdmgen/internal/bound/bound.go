@@ -63,7 +63,6 @@ type bounding struct {
 	*options
 	ctx      context.Context
 	streams  kit.Streams
-	out      *kit.Output
 	settings settings
 	cases    []bound.Case
 	// free is the number of positions of a window, 0 for a world.
@@ -79,12 +78,7 @@ func (r *bounding) compare(cases []bound.Case) {
 }
 
 func (o *options) run(ctx context.Context, s kit.Streams, _ []string) (err error) {
-	out, err := o.chunks.Results(ctx, o.output, s)
-	if err != nil {
-		return err
-	}
-	defer out.Discard()
-	r := &bounding{options: o, ctx: ctx, streams: s, out: out, settings: settings{Length: cmp.Or(o.cut.Length, texts.ExactLength)}}
+	r := &bounding{options: o, ctx: ctx, streams: s, settings: settings{Length: cmp.Or(o.cut.Length, texts.ExactLength)}}
 	defer r.pages.Close()
 	if err := r.pages.Open(ctx, s); err != nil {
 		return err

@@ -92,7 +92,7 @@ func (r *bounding) work(made kit.Provenance, do func() (bound.Report, error)) er
 		err, result.Interrupted = cause, true
 	}
 	// Print the report even if a file cannot be written.
-	printing := errors.Join(how.print(r.out, result, set, made), r.files(result, set, made))
+	printing := errors.Join(how.print(r.streams.Results, result, set, made), r.files(result, set, made))
 	if err := kit.Ended(err, printing); err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package chunks
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -70,15 +69,6 @@ func (f *Flags) Check(s kit.Streams, all kit.Set, use Use) (err error) {
 		return exit.Usagef("--shard: all parts must have the same seed: give one, as in --seed 1")
 	}
 	return nil
-}
-
-// Results opens the file of -o. With --shard it returns standard output, because the checkpoint
-// writes the part.
-func (f *Flags) Results(ctx context.Context, path string, s kit.Streams) (*kit.Output, error) {
-	if f.Given() {
-		path = ""
-	}
-	return kit.NewResults(ctx, path, s)
 }
 
 // Given reports whether a part of the run is asked for.

@@ -50,7 +50,7 @@ type Prediction struct {
 }
 
 // predict prints the predicted cost of the run. It samples nothing.
-func (g *generation) predict(out *kit.Output) error {
+func (g *generation) predict() error {
 	f := Prediction{Schema: foreseenSchema, Provenance: kit.NewProvenance(g.network, g.words), Settings: g.settings, Samples: g.next}
 	calls, longest, known := 0.0, 0.0, true
 	var widest job
@@ -80,10 +80,7 @@ func (g *generation) predict(out *kit.Output) error {
 		}
 	}
 	f.Seconds, f.PeakBytes = f.SecondsPerCall*f.NetworkCalls, sysinfo.PeakMemory()
-	if err := kit.PrintLine(out, g.format, f, f.text(g.settings.Batch)); err != nil {
-		return err
-	}
-	return out.Commit()
+	return kit.PrintLine(g.streams.Results, g.format, f, f.text(g.settings.Batch))
 }
 
 // timeCall times the first call for a batch of a canvas, on its second run.

@@ -71,11 +71,6 @@ type generation struct {
 }
 
 func (o *options) run(ctx context.Context, s kit.Streams, _ []string) (err error) {
-	out, err := o.chunks.Results(ctx, o.output, s)
-	if err != nil {
-		return err
-	}
-	defer out.Discard()
 	g := &generation{options: o, ctx: ctx, streams: s, store: setup.Store(o.keep)}
 	g.texts = requests.OpenWords(g.encoder)
 	if o.record != "" {
@@ -107,7 +102,7 @@ func (o *options) run(ctx context.Context, s kit.Streams, _ []string) (err error
 		return err
 	}
 	if o.dryRun {
-		return g.predict(out)
+		return g.predict()
 	}
 	end, err := g.observe()
 	if err != nil {
@@ -115,9 +110,9 @@ func (o *options) run(ctx context.Context, s kit.Streams, _ []string) (err error
 	}
 	defer end(&err)
 	if g.converses() {
-		return g.interact(out)
+		return g.interact()
 	}
-	return g.run(out)
+	return g.sample()
 }
 
 // findTokenizer opens the tokenizer if text is printed, and tries to for a

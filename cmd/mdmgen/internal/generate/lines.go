@@ -159,8 +159,8 @@ func (g *generation) converses() bool {
 
 // interact samples the lines that have arrived, prints, and reads on. An invalid line ends it,
 // after the answers to the previous lines.
-func (g *generation) interact(out *kit.Output) error {
-	results := newResults(kit.NewProvenance(g.network, g.words), g.printing(), g.printer(out))
+func (g *generation) interact() error {
+	results := newResults(kit.NewProvenance(g.network, g.words), g.printing(), g.printer())
 	for lines, wrong := range kit.Gather(kit.Lines(g.streams.In, g.inputName()), g.settings.Batch, g.chunkSize(), patience) {
 		var all []lined
 		for _, line := range lines {
@@ -174,7 +174,7 @@ func (g *generation) interact(out *kit.Output) error {
 			wrong = err
 		}
 		err := g.reply(results)
-		if err == nil && out.Streaming() {
+		if out := g.streams.Results; err == nil && out.Streaming() {
 			err = out.Flush()
 		}
 		switch {

@@ -162,5 +162,6 @@ func Again(ctx context.Context, s kit.Streams, h trace.Header, frames func(frame
 	if err := o.check(ctx, s, nil); err != nil {
 		return err
 	}
+	s.Results, _ = kit.NewOutput(ctx, kit.OutputTerm, "", s) // which cannot fail
 	return o.run(ctx, s, nil)
 }

@@ -44,8 +44,8 @@ func Beside(path string) string {
 	return strings.TrimSuffix(path, filepath.Ext(path)) + ".record.json"
 }
 
-func (g *generation) printer(out *kit.Output) *printer {
-	p := newPrinter(g.format, out, g.facts.MaskID)
+func (g *generation) printer() *printer {
+	p := newPrinter(g.format, g.streams.Results, g.facts.MaskID)
 	p.record, p.beside = g.recorded, g.beside
 	return p
 }

@@ -34,9 +34,9 @@ func TestNoRoom(t *testing.T) {
 	g := &generation{options: &options{}, ctx: t.Context(), network: full{}, facts: full{}.Facts(), builder: build, settings: requests.Settings{Batch: 8}, streams: kit.Streams{Err: io.Discard, Out: &kit.StandardOutput{W: io.Discard}}}
 	g.sampler.Seed = new(uint64)
 	reftest.OK(t, g.take([]lined{{Request: requests.Request{IDs: make([]*int, 3)}}, {Request: requests.Request{IDs: make([]*int, 16)}}}))
-	out := reftest.Must(kit.NewResults(t.Context(), "", g.streams))(t)
+	g.streams.Results = reftest.Must(kit.NewOutput(t.Context(), kit.OutputTerm, "", g.streams))(t)
 	want := "generate: not enough memory for a call of 8 canvases of 16 positions: lower --batch or --length, or choose a smaller --dtype"
-	if got := fmt.Sprint(g.run(out)); got != want {
+	if got := fmt.Sprint(g.sample()); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }

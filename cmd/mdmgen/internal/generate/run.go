@@ -17,9 +17,9 @@ import (
 	"mdmgen/samplers"
 )
 
-// run samples and prints, or writes a part. After an interrupt it prints the finished samples and
+// sample samples and prints, or writes a part. After an interrupt it prints the finished samples and
 // returns the interrupt as the error.
-func (g *generation) run(out *kit.Output) error {
+func (g *generation) sample() error {
 	kept, err := g.keep()
 	if err != nil {
 		return err
@@ -38,7 +38,7 @@ func (g *generation) run(out *kit.Output) error {
 	var all *results // nil for a part, which prints nothing
 	var print *printer
 	if !g.chunks.Given() {
-		print = g.printer(out)
+		print = g.printer()
 		all = newResults(kit.NewProvenance(g.network, g.words), g.printing(), print)
 	}
 	return chunks.Do(g.ctx, kept, g.streams, bar, chunks.Work[chunk]{

@@ -78,7 +78,22 @@ func (c *Command) Do(ctx context.Context, s Streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	return c.Run(ctx, s, args)
+	out := c.Flags.Find(OutputTerm.Name)
+	if out == nil || out.IsFolder() {
+		return c.Run(ctx, s, args)
+	}
+	path := out.File()
+	if c.Flags.Given("shard") {
+		path = "" // The part is a file of its own.
+	}
+	if s.Results, err = NewOutput(ctx, OutputTerm, path, s); err != nil {
+		return err
+	}
+	defer s.Results.Discard()
+	if err := c.Run(ctx, s, args); err != nil {
+		return err
+	}
+	return s.Results.Commit()
 }
 
 // check returns an error for an argument that a command does not take, and for an empty one.

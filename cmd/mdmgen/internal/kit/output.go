@@ -92,12 +92,7 @@ func (o *Output) named(err error) error {
 // OutputTerm is the flag -o in messages, spelled as it was typed.
 var OutputTerm = fault.Term{Name: "output"}
 
-// NewResults is NewOutput for the flag -o of a command that prints nothing else.
-func NewResults(ctx context.Context, path string, s Streams) (*Output, error) {
-	return NewOutput(ctx, OutputTerm, path, s)
-}
-
-// OutputFlag returns the flag -o of such a command.
+// OutputFlag returns the flag -o.
 func OutputFlag(path *string) *Flag {
 	return Name(path, "name a file, or - for standard output", Flag{Name: "output", Alias: "o", Category: CatOutput, Writes: true,
 		Usage: "write to `FILE`; FILE.json selects that format (default: standard output)"})

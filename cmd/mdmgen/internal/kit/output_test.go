@@ -15,7 +15,7 @@ func TestReadOnly(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "old.json")
 	reftest.OK(t, os.WriteFile(path, []byte("old"), 0o444))
-	if out, err := kit.NewResults(t.Context(), path, kit.Streams{}); err == nil || !strings.Contains(err.Error(), "output "+path+": is read-only") {
+	if out, err := kit.NewOutput(t.Context(), kit.OutputTerm, path, kit.Streams{}); err == nil || !strings.Contains(err.Error(), "output "+path+": is read-only") {
 		out.Discard()
 		t.Errorf("%v", err)
 	}

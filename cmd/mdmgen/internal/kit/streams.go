@@ -21,6 +21,9 @@ type Streams struct {
 	In  io.Reader
 	Out *StandardOutput
 	Err io.Writer
+	// Results is the destination of the results of a command with -o, which are committed if it does not
+	// fail.
+	Results *Output
 	// Verbosity controls what is written to Err; nil means notices without details.
 	Verbosity *Verbosity
 	// Command is the command line, quoted for a shell.

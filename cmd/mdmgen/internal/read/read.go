@@ -104,11 +104,6 @@ func (o *options) run(ctx context.Context, s kit.Streams, args []string) (err er
 	if err != nil {
 		return err
 	}
-	out, err := kit.NewResults(ctx, o.output, s)
-	if err != nil {
-		return err
-	}
-	defer out.Discard()
 	r := Record{Schema: "mdmgen.read/1", Provenance: kit.NewProvenance(m, words)}
 	ask := reading.Asker{Evaluator: e, Words: words, Piece: words.Piece(), Requests: build}
 	in := s.In
@@ -154,10 +149,7 @@ func (o *options) run(ctx context.Context, s kit.Streams, args []string) (err er
 	if len(r.Readings) == 0 {
 		return errors.New(`standard input: nothing to read: name a template, or write a JSON object in each line, such as {"infill":"Once upon a{{1}}"}`)
 	}
-	if err := kit.PrintLine(out, o.format, r, r.text()); err != nil {
-		return err
-	}
-	return out.Commit()
+	return kit.PrintLine(s.Results, o.format, r, r.text())
 }
 
 func (r *Record) text() string {

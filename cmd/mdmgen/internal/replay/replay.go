@@ -73,17 +73,9 @@ func (o *options) run(ctx context.Context, s kit.Streams, args []string) error {
 	for _, t := range traces {
 		runs = append(runs, newRun(t))
 	}
-	out, err := kit.NewResults(ctx, o.output, s)
-	if err != nil {
-		return err
-	}
-	defer out.Discard()
 	write := webpage
 	if strings.EqualFold(filepath.Ext(o.output), ".svg") {
 		write = picture
 	}
-	if err := write(out, runs); err != nil {
-		return err
-	}
-	return out.Commit()
+	return write(s.Results, runs)
 }

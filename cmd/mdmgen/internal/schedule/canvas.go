@@ -24,14 +24,8 @@ func (o *options) blank(f model.Facts) ([]int, error) {
 	return c.Tokens, nil
 }
 
-// onCanvas opens the model and calls find with it and the canvas of --length masks. It commits what
-// find writes.
-func (o *options) onCanvas(ctx context.Context, s kit.Streams, find func(out *kit.Output, m model.Model, canvas []int) error) (err error) {
-	out, err := kit.NewResults(ctx, o.output, s)
-	if err != nil {
-		return err
-	}
-	defer out.Discard()
+// onCanvas opens the model and calls find with it and the canvas of --length masks.
+func (o *options) onCanvas(ctx context.Context, s kit.Streams, find func(m model.Model, canvas []int) error) (err error) {
 	m, err := o.model.Open(ctx, s, o.all)
 	if err != nil {
 		return err
@@ -41,10 +35,7 @@ func (o *options) onCanvas(ctx context.Context, s kit.Streams, find func(out *ki
 	if err != nil {
 		return err
 	}
-	if err := find(out, m, canvas); err != nil {
-		return err
-	}
-	return out.Commit()
+	return find(m, canvas)
 }
 
 // generating returns the command that samples by a setting, with the flags that override the

@@ -74,7 +74,7 @@ func (o *options) groups(ctx context.Context, s kit.Streams) (err error) {
 			return exit.Usagef("--calls: %s", fault.Plain(err))
 		}
 	}
-	return o.onCanvas(ctx, s, func(out *kit.Output, m model.Model, canvas []int) error {
+	return o.onCanvas(ctx, s, func(m model.Model, canvas []int) error {
 		if most := slices.Max(append(calls, 1)); most > len(canvas) {
 			return exit.Usagef("--calls: %d for %d positions: must be in 1..%d, or --length greater", most, len(canvas), len(canvas))
 		}
@@ -105,9 +105,9 @@ func (o *options) groups(ctx context.Context, s kit.Streams) (err error) {
 		}
 		if o.format == "svg" {
 			p := in.Plot("What a reveal tells about another position")
-			return p.Draw(out, "svg", 560, 400)
+			return p.Draw(s.Results, "svg", 560, 400)
 		}
-		return kit.PrintLine(out, o.format, r, r.text())
+		return kit.PrintLine(s.Results, o.format, r, r.text())
 	})
 }
 

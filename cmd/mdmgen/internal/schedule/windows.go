@@ -43,7 +43,7 @@ func (o *options) windows(ctx context.Context, s kit.Streams) error {
 	if o.seed != nil {
 		seed = *o.seed
 	}
-	return o.onCanvas(ctx, s, func(out *kit.Output, m model.Model, canvas []int) error {
+	return o.onCanvas(ctx, s, func(m model.Model, canvas []int) error {
 		found, file, err := setup.FindCache(ctx, s, m, catalog.Options{CacheCost: o.klPerToken}, len(canvas), seed, true)
 		if err != nil {
 			return fmt.Errorf("schedule: %w", fault.WithoutName(err))
@@ -55,7 +55,7 @@ func (o *options) windows(ctx context.Context, s kit.Streams) error {
 			s.Notice("kept as " + file)
 		}
 		r := Windows{Schema: windowsSchema, Provenance: kit.NewProvenance(m, nil), Meaning: windowsMeaning, Target: o.klPerToken, Positions: found.Positions, Tried: found.Tried, Command: o.generating(len(canvas), "--cache "+found.Found.Cache)}
-		return kit.PrintLine(out, o.format, r, r.text())
+		return kit.PrintLine(s.Results, o.format, r, r.text())
 	})
 }
 

@@ -193,7 +193,7 @@ func (r *scoring) run() error {
 	if r.settings.Seed != nil && !r.chunks.Given() {
 		r.sampler.ShowSeed(r.streams, r.config.Seed)
 	}
-	all := newResults(Record{Schema: schema, Provenance: kit.NewProvenance(r.network, r.words), Settings: r.settings}, printing{r.format, r.clustered}, r.out)
+	all := newResults(Record{Schema: schema, Provenance: kit.NewProvenance(r.network, r.words), Settings: r.settings}, printing{r.format, r.clustered}, r.streams.Results)
 	size := r.chunkSize()
 	from, to := kept.Range()
 	bar := kit.NewBar(r.streams, min(to*size, r.survey.Windows)-min(from*size, r.survey.Windows), "scoring", "windows")

@@ -33,12 +33,7 @@ func Command() *kit.Command {
 
 // run opens the model and the input, and runs.
 func (o *options) run(ctx context.Context, s kit.Streams, _ []string) (err error) {
-	out, err := o.chunks.Results(ctx, o.output, s)
-	if err != nil {
-		return err
-	}
-	defer out.Discard()
-	r := &scoring{options: o, ctx: ctx, streams: s, out: out}
+	r := &scoring{options: o, ctx: ctx, streams: s}
 	if r.network, err = o.model.Open(ctx, s, o.all); err != nil {
 		return err
 	}
@@ -55,7 +50,6 @@ type scoring struct {
 	*options
 	ctx     context.Context
 	streams kit.Streams
-	out     *kit.Output
 	network model.Model
 	facts   model.Facts
 	// words is nil if there is no tokenizer and none is needed.

@@ -82,10 +82,5 @@ func (o *merging) run(ctx context.Context, s kit.Streams, paths []string) error 
 	if o.format != "" && !slices.Contains(formats, o.format) {
 		return exit.Usagef("merge: the format %s: %s has %s", o.format, m.command, strings.Join(formats, ", "))
 	}
-	out, err := kit.NewResults(ctx, o.output, s)
-	if err != nil {
-		return err
-	}
-	defer out.Discard()
-	return m.print(ctx, parts, o.format, out)
+	return m.print(ctx, parts, o.format, s.Results)
 }
