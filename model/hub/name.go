@@ -1,11 +1,30 @@
+// Package hub downloads models from a hub with the interface of Hugging Face's, and keeps them in
+// that hub's own cache, which other programs share:
+//
+//	HF_HUB_CACHE/models--OWNER--NAME/blobs/DIGEST            the content of a file
+//	HF_HUB_CACHE/models--OWNER--NAME/snapshots/COMMIT/PATH   a link to a blob
+//	HF_HUB_CACHE/models--OWNER--NAME/refs/REVISION           the commit of a branch or tag
+//	HF_HUB_CACHE/.locks/models--OWNER--NAME/DIGEST.lock      held while fetching the blob
+//
+// Only the files that a repository's model needs are downloaded. A blob gets its name once its
+// digest is the one that the hub lists, SHA-256 for large files and git's SHA-1 for small ones. A
+// file of a snapshot appears once its blob is complete, the weights after all others, and a
+// branch's new commit last. So a killed process leaves files that the next one completes, and
+// nothing that seems complete but is not.
+//
+// The content of the cache is used without asking the hub; only [Client.Get] does.
 package hub
 
 import (
 	"cmp"
+	"fmt"
 	"io/fs"
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"mdmgen/internal/fault"
+	"mdmgen/internal/plainfile"
 )
 
 // Main is the default revision.
@@ -77,3 +96,23 @@ func (n Name) String() string {
 
 // folder returns the name of the repository's folder in the cache.
 func (n Name) folder() string { return "models--" + strings.ReplaceAll(n.Repo, "/", "--") }
+
+// MissingError reports that something does not exist or cannot be obtained: no such repository,
+// revision or file, no permission to read it, no connection. The message is one line.
+type MissingError struct{ Msg string }
+
+// Error implements error.
+func (e *MissingError) Error() string { return e.Msg }
+
+// Missing marks the error for exit statuses.
+func (*MissingError) Missing() {}
+
+// onPath prefixes an error with a path of the cache; nil stays nil.
+func onPath(path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fault.Errorf("hub", "%s: %w", path, plainfile.Cause(err))
+}
+
+func missingf(format string, args ...any) error { return &MissingError{fmt.Sprintf(format, args...)} }

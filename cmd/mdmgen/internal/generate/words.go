@@ -1,17 +1,23 @@
 package generate
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/internal/exit"
+	"mdmgen/internal/fault"
+	"mdmgen/internal/plainfile"
 	"mdmgen/requests"
 	"mdmgen/samplers/catalog"
+	"mdmgen/samplers/match"
 )
 
 // encodeOptions adds the texts of negative and bad-words, as ids, to the sampler's options.
@@ -69,4 +75,66 @@ func (o *options) checkSampler(ctx context.Context, s kit.Streams) error {
 		return exit.Usagef("%s %.40q: is %d tokens: must be the text or the id of one", o.all.Typed("stop"), text, len(ids))
 	}
 	return o.all.Find("stop").Set(strconv.Itoa(ids[0]))
+}
+
+// matching holds the patterns that texts must match.
+type matching struct {
+	texts    [3][]string // of the flags regex, json-schema and choices
+	patterns []requests.Pattern
+}
+
+func (m *matching) flags() kit.Set {
+	return kit.Set{
+		kit.Texts(&m.texts[0], kit.Flag{Name: "regex", Category: kit.CatSample, Usage: "make sampled text match `PATTERN`; or NAME=PATTERN for a gap {{NAME:N}}"}),
+		kit.Texts(&m.texts[1], kit.Flag{Name: "json-schema", Category: kit.CatSample, Usage: "make sampled text fit the JSON schema in `FILE`, or typed as {…}; or NAME=FILE"}),
+		kit.Texts(&m.texts[2], kit.Flag{Name: "choices", Category: kit.CatSample, Usage: "make sampled text one of `LIST`, comma-separated or JSON; or NAME=LIST"}),
+	}
+}
+
+// maxPatternFile is the maximum size of the file of a schema, in bytes.
+const maxPatternFile = 1 << 20
+
+// readPatterns reads the flags. gaps are the named gaps of the canvas.
+func (g *generation) readPatterns(gaps map[string]requests.Gap) error {
+	m := &g.matching
+	for i, flag := range []string{"regex", "json-schema", "choices"} {
+		for _, text := range m.texts[i] {
+			p := requests.Pattern{Kind: strings.ReplaceAll(flag, "-", "_"), Text: text}
+			if name, rest, ok := strings.Cut(text, "="); ok {
+				if _, named := gaps[name]; named {
+					p.Gap, p.Text = name, rest
+				}
+			}
+			switch {
+			case p.Text == "":
+				return exit.Usagef("--%s: the value is empty", flag)
+			case flag == "json-schema":
+				data := []byte(p.Text)
+				if data[0] != '{' {
+					var err error
+					if data, err = plainfile.Named(g.ctx, p.Text, maxPatternFile); err != nil {
+						return fmt.Errorf("--%s %s: %w", flag, p.Text, err)
+					}
+				}
+				data = bytes.TrimPrefix(data, []byte("\ufeff")) // Editors on Windows write a byte order mark.
+				if _, err := match.Schema(data); err != nil {
+					return fmt.Errorf("--%s %s: %w", flag, p.Text, fault.WithoutName(err))
+				}
+				p.Text = string(data)
+			case flag == "choices" && p.Text[0] != '[':
+				list, _ := json.Marshal(strings.Split(p.Text, ",")) // Encoding texts cannot fail.
+				p.Text = string(list)
+			}
+			m.patterns = append(m.patterns, p)
+		}
+	}
+	return nil
+}
+
+// matchLaw describes, for the record, the distribution of texts that must match; "" for other runs.
+func (g *generation) matchLaw() string {
+	if g.patterns == nil && !slices.ContainsFunc(g.jobs, func(j job) bool { return j.Patterns != nil }) {
+		return ""
+	}
+	return match.Law
 }

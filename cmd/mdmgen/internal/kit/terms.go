@@ -49,3 +49,55 @@ func (s Set) Refuse(command string, err error) error {
 	}
 	return &exit.Error{Code: exit.Usage, Err: fault.As(err, text)}
 }
+
+// foreignFlags maps flags of other programs, with - for _ and perhaps with a value, to the words that
+// say the same here; %s is the value. Flags that say it with one flag of ours are in package suggest.
+var foreignFlags = map[string]string{
+	"remasking=low-confidence": "--sampler confidence", "remasking=random": "--sampler confidence --set score=random", // LLaDA
+	"remasking":        "--sampler confidence, perhaps with --set score=random",
+	"alg=maskgit-plus": "--sampler confidence --set rule=dream --set score=maskgit-plus", "alg=topk-margin": "--sampler confidence --set rule=dream --set score=margin", // Dream
+	"alg=entropy": "--sampler confidence --set rule=dream --set score=entropy", "alg=origin": "--sampler tweedie",
+	"alg":  "--sampler confidence --set rule=dream --set score=SCORE",
+	"host": "--listen %s:PORT", // llama.cpp and vLLM
+	"c":    "--length %s", "ctx-size": "--length %s", "max-model-len": "--length %s",
+	"gpu": "--device cuda", "ngl": "--device cuda", "n-gpu-layers": "--device cuda", "gpu-layers": "--device cuda",
+	"load-in-8bit": "--dtype int8", "load-in-4bit": "--dtype int4", "do-sample": "--temperature 1, or --temperature 0 for False", // transformers
+	"api-key":  "--key-file FILE",
+	"messages": "--chat TEXT", "system-prompt": "--input FILE, whose lines have messages",
+}
+
+// foreign returns what to write for a flag of another program, as it is typed, before more arguments;
+// "" if it is none, or the command has no such flag.
+func foreign(arg string, after []string, set Set) string {
+	name, value, inline := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+	if !inline && len(after) > 0 {
+		value = after[0]
+	}
+	key := func(text string) string { return strings.ReplaceAll(text, "_", "-") }
+	words := cmp.Or(foreignFlags[key(name)+"="+key(value)], foreignFlags[key(name)])
+	for _, word := range strings.Fields(words) {
+		if flag, ok := strings.CutPrefix(word, "--"); ok && set.Find(strings.TrimRight(flag, ",")) == nil && flag != Settings {
+			return ""
+		}
+	}
+	return strings.ReplaceAll(words, "%s", cmp.Or(value, "VALUE"))
+}
+
+// foreignCommands maps commands of other programs to ours, and to the words that say the same.
+var foreignCommands = map[string]string{
+	"ls": "list", "rm": "remove", "models": "mdmgen list", "complete": "mdmgen generate TEXT", "infill": "mdmgen generate --infill TEMPLATE",
+	"sample": "mdmgen generate", "infer": "mdmgen generate", "eval": "mdmgen score TEXT", "lm_eval": "mdmgen score TEXT", "perplexity": "mdmgen score TEXT", "ppl": "mdmgen score TEXT",
+	"benchmark": "mdmgen bench", "download": "mdmgen pull NAME", "rmi": "mdmgen remove NAME", "start": "mdmgen serve",
+}
+
+// ForeignCommand returns our name for a command of another program, or else, from mdmgen on, the words to
+// type for it with its arguments; "" for any other.
+func ForeignCommand(args []string) string {
+	switch {
+	case args[0] != "run":
+		return foreignCommands[args[0]]
+	case len(args) > 2: // as ollama has it
+		return "mdmgen generate --model " + args[1] + " --chat " + Quoted(strings.Join(args[2:], " "))
+	}
+	return "mdmgen chat " + cmp.Or(strings.Join(args[1:], ""), "NAME")
+}
