@@ -28,12 +28,13 @@ type exchange struct {
 	r       *http.Request
 	control *http.ResponseController
 	began   time.Time
-	// stream reports whether the client wants events, streamed whether one was sent, after which no
-	// plain answer can follow. ollama reports whether events are lines of JSON, and errors texts.
-	stream, streamed, ollama bool
-	client                   *client
-	free                     func() // gives up the place of the body
-	turn                     samplers.Turn
+	// stream reports whether the client wants a stream, which is of a form, and streamed whether a part
+	// of it was sent, after which no plain answer can follow.
+	stream, streamed bool
+	form             form
+	client           *client
+	free             func() // gives up the place of the body
+	turn             samplers.Turn
 	// meta sums the steps of the canvases.
 	meta Meta
 }
@@ -56,7 +57,7 @@ func post[Q, A any](serve func(x *exchange, q *Q) (*A, error)) func(x *exchange)
 		case a != nil:
 			err = x.send(a)
 		}
-		return cmp.Or(err, x.event(done))
+		return cmp.Or(err, x.write(x.form.end))
 	}
 }
 
@@ -194,7 +195,10 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request, serve func(*exch
 	defer cancel()
 	s.metrics.running.Inc()
 	defer s.metrics.running.Dec()
-	x := &exchange{s: s, w: w, control: http.NewResponseController(w), began: time.Now(), client: s.client(r.RemoteAddr), free: func() {}, ollama: strings.HasPrefix(r.URL.Path, "/api/")}
+	x := &exchange{s: s, w: w, control: http.NewResponseController(w), began: time.Now(), client: s.client(r.RemoteAddr), free: func() {}, form: events}
+	if strings.HasPrefix(r.URL.Path, "/api/") {
+		x.form = lines
+	}
 	defer func() { x.free() }()
 	x.turn.Of = &x.client.turn
 	x.r = r.WithContext(context.WithValue(ctx, asking{}, x))
@@ -214,12 +218,8 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request, serve func(*exch
 		if status == http.StatusTooManyRequests {
 			w.Header().Set("Retry-After", "1")
 		}
-		failure := any(Failure{refused})
-		if x.ollama {
-			failure = OllamaFailure{refused.Message}
-		}
-		if x.streamed {
-			_ = cmp.Or(x.send(failure), x.event(done)) // The client may be gone.
+		if failure := x.form.failure(refused); x.streamed {
+			_ = cmp.Or(x.send(failure), x.write(x.form.end)) // The client may be gone.
 		} else {
 			_ = x.answer(status, failure) // The client may be gone.
 		}
@@ -237,18 +237,20 @@ var writeTime = 30 * time.Second
 // keepAlive is the interval at which an idle stream is written to.
 const keepAlive = 10 * time.Second
 
-// done is the last event of a stream, as in OpenAI's.
-const done = "data: [DONE]\n\n"
-
-// event writes what a stream of lines does not have.
-func (x *exchange) event(text string) error {
-	if x.ollama {
-		return nil
-	}
-	return x.write(text)
+// form is the form of a stream: its type, what is around each value in JSON, what an idle stream is
+// written, which clients skip, and its end. failure is the answer to a request that fails.
+type form struct {
+	kind, before, after, idle, end string
+	failure                        func(*Refusal) any
 }
 
-// send writes a server-sent event if the client asked for a stream.
+// Streams are OpenAI's events, or Ollama's lines.
+var (
+	events = form{"text/event-stream", "data: ", "\n\n", ": still here\n\n", "data: [DONE]\n\n", func(r *Refusal) any { return Failure{r} }}
+	lines  = form{"application/x-ndjson", "", "\n", "", "", func(r *Refusal) any { return OllamaFailure{r.Message} }}
+)
+
+// send writes a value if the client asked for a stream.
 func (x *exchange) send(v any) error {
 	if !x.stream {
 		return nil
@@ -257,10 +259,7 @@ func (x *exchange) send(v any) error {
 	if err != nil {
 		return err
 	}
-	if x.ollama {
-		return x.write(string(data) + "\n")
-	}
-	return x.write("data: " + string(data) + "\n\n")
+	return x.write(x.form.before + string(data) + x.form.after)
 }
 
 // write writes to the stream, and begins it first if necessary. Before that, an error has a status
@@ -269,10 +268,7 @@ func (x *exchange) write(text string) error {
 	if !x.streamed {
 		x.streamed = true
 		h := x.w.Header()
-		h.Set("Content-Type", "text/event-stream")
-		if x.ollama {
-			h.Set("Content-Type", "application/x-ndjson")
-		}
+		h.Set("Content-Type", x.form.kind)
 		h.Set("Cache-Control", "no-store")
 		h.Set("X-Accel-Buffering", "no") // A proxy must not buffer events.
 		x.w.WriteHeader(http.StatusOK)

@@ -92,8 +92,8 @@ func (x *exchange) fill(jobs []job, diffusing bool, each func(samplers.Step, []f
 			return err
 		case <-quiet:
 			turn.Lock()
-			if x.stream {
-				_ = x.event(": still here\n\n") // Clients skip comments. The next event reports a write error.
+			if x.stream && x.form.idle != "" {
+				_ = x.write(x.form.idle) // The next event reports a write error.
 			}
 			turn.Unlock()
 		}
@@ -110,8 +110,7 @@ func (s *Server) steps(ctx context.Context, j samplers.Job, each func(samplers.S
 		}
 	}()
 	for step, err := range s.engine.Sample(ctx, j) {
-		var wrong *samplers.SequenceError
-		if errors.As(err, &wrong) {
+		if wrong, ok := errors.AsType[*samplers.SequenceError](err); ok {
 			err = wrong.Err
 		}
 		if err == nil {

@@ -39,8 +39,7 @@ func (s *Server) read(x *exchange, q *ReadRequest) (*ReadAnswer, error) {
 	defer free()
 	ask := reading.Asker{Evaluator: e, Words: s.Words, Piece: s.Words.Piece(), Requests: s.requests}
 	a, err := ask.Answer(x.r.Context(), q.Request)
-	var wrong *fault.Error
-	if errors.As(err, &wrong) && wrong.Package == "reading" {
+	if wrong, ok := errors.AsType[*fault.Error](err); ok && wrong.Package == "reading" {
 		return nil, invalid("", err)
 	}
 	return &ReadAnswer{s.Name, a, s.Fingerprint}, err

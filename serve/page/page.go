@@ -22,7 +22,8 @@ var (
 
 // Run is the text about a run on the page; Text, its first sample, is for readers without scripts.
 type Run struct {
-	Name, Facts, Command, Text string
+	Name                 string `json:"name"`
+	Facts, Command, Text string `json:"-"`
 }
 
 // Server is what the page of a server depends on.

@@ -40,6 +40,7 @@ func NewBar(s Streams, total int, work, unit string) *Progress {
 	case !IsTerminal(s.Err) || os.Getenv("TERM") == "dumb":
 		p.print = s.Notice
 	default:
+		columns, _ := Size(s.Err)
 		p.bar = progressbar.NewOptions64(p.total,
 			progressbar.OptionShowBytes(unit == ""),
 			progressbar.OptionSetWriter(s.Err),
@@ -48,7 +49,7 @@ func NewBar(s Streams, total int, work, unit string) *Progress {
 			progressbar.OptionSetPredictTime(true),
 			progressbar.OptionSetRenderBlankState(true), // before the first unit is done
 			// Leave room for ^C next to the bar: a line that wraps is not removed.
-			progressbar.OptionSetWidth(min(max(Columns(s.Err)-60, 5), 40)),
+			progressbar.OptionSetWidth(min(max(columns-60, 5), 40)),
 			progressbar.OptionThrottle(100*time.Millisecond),
 			progressbar.OptionClearOnFinish(),
 		)
@@ -121,12 +122,6 @@ func (p *Progress) add(n int, now time.Time) {
 		return
 	}
 	p.print(fmt.Sprintf("%s: %s of %s %s, %.3g/s, %v left", p.work, humanize.Comma(p.done), humanize.Comma(p.total), p.unit, rate, left))
-}
-
-// Columns returns the width of the terminal w, 0 if w is not a terminal.
-func Columns(w any) int {
-	n, _ := Size(w)
-	return n
 }
 
 // Size returns the width and height of the terminal w, 0 if w is not a terminal.

@@ -30,9 +30,8 @@ func (s Set) Spell(t fault.Term) string {
 func (s Set) Refuse(command string, err error) error {
 	text := fault.Plain(err)
 	name := strings.ReplaceAll(text[:strings.IndexAny(text+" ", " :")], "_", "-")
-	var field *requests.Error
 	f := s.Find(name)
-	if f == nil && errors.As(err, &field) {
+	if field, ok := errors.AsType[*requests.Error](err); ok && f == nil {
 		f = s.Find(strings.Replace(strings.ReplaceAll(field.Field, "_", "-"), "messages", "chat", 1))
 	}
 	rest := text[len(name):]

@@ -97,7 +97,7 @@ func List() *kit.Command {
 	var format string
 	set := append(kit.Set{
 		kit.Bool(&known, kit.Flag{Name: "known", Category: kit.CatGeneral, Usage: "list the repositories that this program knows, fetched or not"}),
-	}, kit.Format(&format, "text", "json", "markdown")...)
+	}, kit.Format(&format, "text", "json")...)
 	return &kit.Command{
 		Name:  "list",
 		Usage: "list the models in the cache, or all known ones",
@@ -108,9 +108,6 @@ func List() *kit.Command {
 		Run: func(_ context.Context, s kit.Streams, _ []string) error {
 			if known {
 				return printKnown(s, format)
-			}
-			if format == "markdown" {
-				return exit.Usagef("list: --format markdown is for --known")
 			}
 			cache, err := hub.OpenCache()
 			if err != nil {
@@ -140,9 +137,6 @@ func printKept(s kit.Streams, cache hub.Cache, format string) error {
 }
 
 func printKnown(s kit.Streams, format string) error {
-	if format == "markdown" {
-		return hub.WriteKnown(s.Out)
-	}
 	t := kit.NewTable(false)
 	fmt.Fprintln(t, "NAME\tSHORT\tFAMILY\tPARAMETERS\tTOKENIZER\tWORKS\tCHECKED HOW")
 	for _, k := range hub.KnownList() {

@@ -18,22 +18,19 @@ import (
 	"mdmgen/serve/page"
 )
 
-// run is a trace as a page shows it. The script uses Name and Frames; the other fields are in the
-// page. Text, the first sample, is for readers without scripts.
+// run is a trace as a page shows it. The script uses its name and frames.
 type run struct {
-	Name    string        `json:"name"`
-	Frames  []frame.Frame `json:"frames"`
-	Facts   string        `json:"-"`
-	Command string        `json:"-"`
-	Text    string        `json:"-"`
-	canvas  *frame.Canvas // the first sample's
+	page.Run
+	Frames []frame.Frame `json:"frames"`
+	canvas *frame.Canvas // the first sample's
 }
 
 // newRun returns the shown part of a trace, with unprintable characters replaced and numbers
 // rounded.
 func newRun(t *trace.Trace) *run {
 	name := filepath.Base(t.Path)
-	r := &run{Name: printable.String(strings.TrimSuffix(name, filepath.Ext(name))), Command: printable.String(t.Header.Command), canvas: t.Canvases[t.Frames[0].Sequence]}
+	r := &run{canvas: t.Canvases[t.Frames[0].Sequence]}
+	r.Name, r.Command = printable.String(strings.TrimSuffix(name, filepath.Ext(name))), printable.String(t.Header.Command)
 	facts := []string{fmt.Sprintf("%d calls", r.canvas.Calls)}
 	var set struct {
 		Sampler    string `json:"sampler"`
@@ -108,7 +105,7 @@ func webpage(w io.Writer, runs []*run) error {
 	}
 	var shown []page.Run
 	for _, r := range runs {
-		shown = append(shown, page.Run{Name: r.Name, Facts: r.Facts, Command: r.Command, Text: r.Text})
+		shown = append(shown, r.Run)
 	}
 	return page.Replay(w, shown, data)
 }

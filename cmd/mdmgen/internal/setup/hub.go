@@ -219,7 +219,7 @@ func hubTokenizer(ctx context.Context, s kit.Streams, offline bool, n hub.Name) 
 		}
 		n = t
 	} else if found, ok := cache.Find(n, hub.Model); ok {
-		return "", &NoTokenizerError{Why: fmt.Sprintf("%s has no tokenizer.json", found.Name)}
+		return "", &NoTokenizerError{fmt.Sprintf("%s has no tokenizer.json", found.Name)}
 	}
 	found, err := find(ctx, s, offline, n, PullOptions{Part: hub.Tokenizer})
 	return found.Path, err

@@ -76,15 +76,6 @@ func (s *Sampler) useCalls(all kit.Set, o *catalog.Options) error {
 	return nil
 }
 
-// others returns a text that lists the samplers that use a flag.
-func others(flag string) string {
-	names := catalog.Users(flag)
-	if len(names) == 0 {
-		return ""
-	}
-	return "; " + strings.Join(names, ", ") + english.PluralWord(len(names), " does", " do")
-}
-
 // isSampler reports whether name is a sampler's, published names included.
 func isSampler(name string) bool {
 	_, ok := catalog.Describe(name)
@@ -183,19 +174,22 @@ func (s *Sampler) Check(ctx context.Context, command string, all kit.Set) error 
 		if !all.Given(flag) {
 			continue
 		}
-		instead := others(flag)
-		if flag == "steps" && !all.Given("sampler") && all.Find("calls") != nil {
-			instead = fmt.Sprintf(": write --calls %d, or name another sampler%s", o.Steps, instead)
-		}
-		err := exit.Usagef("%s: the sampler %s does not use it%s", all.Typed(flag), s.Name, instead)
-		if why := unused[flag]; why != "" {
-			if missing, ok := strings.CutPrefix(why, "without "); ok {
-				err = exit.Usagef("%s: the sampler %s does not use it without %s", all.Typed(flag), s.Name, all.Typed(missing))
-			} else {
-				err = exit.Usagef("%s: the sampler %s does not use it with %s", all.Typed(flag), s.Name, all.Typed(why))
+		instead, users := "", catalog.Users(flag)
+		missing, without := strings.CutPrefix(unused[flag], "without ")
+		switch {
+		case without:
+			instead = " without " + all.Typed(missing)
+		case unused[flag] != "":
+			instead = " with " + all.Typed(unused[flag])
+		default:
+			if flag == "steps" && !all.Given("sampler") && all.Find("calls") != nil {
+				instead = fmt.Sprintf(": write --calls %d, or name another sampler", o.Steps)
+			}
+			if len(users) > 0 {
+				instead += "; " + strings.Join(users, ", ") + english.PluralWord(len(users), " does", " do")
 			}
 		}
-		return err
+		return exit.Usagef("%s: the sampler %s does not use it%s", all.Typed(flag), s.Name, instead)
 	}
 	return s.Profile.Use(ctx, all, &o)
 }

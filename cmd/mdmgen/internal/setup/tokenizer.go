@@ -72,19 +72,14 @@ func Fit(opened *tokenize.Tokenizer, f model.Facts) error {
 func (t *Tokenizer) Given() bool { return t.flag.IsSet() }
 
 // NoTokenizerError reports that a model has no tokenizer, and why.
-type NoTokenizerError struct {
-	Why string
-	// world is the path of the model if it is a world. The file has not been read.
-	world string
-}
+type NoTokenizerError struct{ Why string }
 
 // Error implements error.
 func (e *NoTokenizerError) Error() string { return "no tokenizer: " + e.Why }
 
 // Lacks reports whether err says that there is no tokenizer.
 func Lacks(err error) bool {
-	var none *NoTokenizerError
-	return errors.As(err, &none)
+	return errors.As(err, new(*NoTokenizerError))
 }
 
 // Open opens the tokenizer that --tokenizer names, else the model's own, else the one of the
@@ -178,7 +173,10 @@ func ownTokenizer(ctx context.Context, s kit.Streams, m *Model) (*tokenize.Token
 		}
 		return tokenize.Parse(ref, data)
 	case model.KindWorld:
-		return nil, &NoTokenizerError{ref + " is a world, whose tokens have no text", path}
+		if _, err := world.Open(path); err != nil {
+			return nil, err // A fault of the file comes first.
+		}
+		return nil, &NoTokenizerError{ref + " is a world, whose tokens have no text"}
 	}
 	// The tokenizer of a single-file model is in the same folder.
 	if info, err := os.Stat(path); err == nil && !info.IsDir() {
@@ -186,21 +184,15 @@ func ownTokenizer(ctx context.Context, s kit.Streams, m *Model) (*tokenize.Token
 	}
 	t, err := BesideTokenizer(ctx, path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, &NoTokenizerError{Why: ref + " has no tokenizer.json"}
+		return nil, &NoTokenizerError{ref + " has no tokenizer.json"}
 	}
 	return t, err
 }
 
 // NeedTokenizer turns a NoTokenizerError into advice: what needs the tokenizer and which flag names
-// one. An error in a world's file takes precedence.
+// one.
 func NeedTokenizer(err error, what, otherwise string) error {
-	var none *NoTokenizerError
-	if errors.As(err, &none) {
-		if none.world != "" {
-			if _, err := world.Open(none.world); err != nil {
-				return err
-			}
-		}
+	if none, ok := errors.AsType[*NoTokenizerError](err); ok {
 		return exit.Missingf("%s needs a tokenizer: %s; give one with --tokenizer%s", what, none.Why, otherwise)
 	}
 	return err

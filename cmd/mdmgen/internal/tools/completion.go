@@ -151,16 +151,10 @@ func value(f *kit.Flag, cur string) (kind string, out []string) {
 
 // argument completes an argument of a command.
 func argument(c *kit.Command, commands []string, cur string) (kind string, out []string) {
-	switch {
-	case c.Name == "samplers":
-		return words, beginning(catalog.Names(), cur)
-	case c.Name == "completion":
-		return words, beginning(shells, cur)
-	case c.Arguments == "[COMMAND]":
-		return words, beginning(commands, cur)
-	case strings.Contains(c.Arguments, "DIR"):
-		return folders, nil
-	case strings.TrimSpace(c.Arguments) != "":
+	switch lists := map[string][]string{"samplers": catalog.Names(), "completion": shells, "man": commands}; {
+	case lists[c.Name] != nil:
+		return words, beginning(lists[c.Name], cur)
+	case c.Arguments != "":
 		return files, nil
 	}
 	return words, nil
