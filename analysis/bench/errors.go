@@ -59,13 +59,8 @@ func (e *Errors) Measure(ctx context.Context, cfg quality.Config, done []ErrorSa
 		if err != nil {
 			return nil, err
 		}
-		spec := first.Model.Spec()
-		free := spec.Masked(first.Canvas)
-		target := likelihood.Target{IDs: slices.Clone(first.Canvas), Free: free}
-		for _, l := range free {
-			target.IDs[l] = 0 // until a text is drawn
-		}
-		cfg := cfg
+		spec, cfg := first.Model.Spec(), cfg
+		target := likelihood.Target{IDs: first.Canvas, Free: spec.Masked(first.Canvas)}
 		for _, d := range done {
 			if d.Group == i {
 				cfg.Done = append(cfg.Done, d.Sample)

@@ -44,11 +44,10 @@ func (e *Evaluator) FullSupport() bool {
 // indices[i]); indices must differ. It does not depend on the other texts, as far as the network's
 // rows do not. A position that the sampler leaves masked has the mask's id.
 func (e *Evaluator) Sample(ctx context.Context, t Target, s *catalog.Sampler, seed uint64, first, n int) ([][]int, samplers.Totals, error) {
-	canvas, err := e.canvasOf(t)
-	if err != nil {
+	if err := e.checkShape(t); err != nil {
 		return nil, samplers.Totals{}, err
 	}
-	out := make([][]int, n)
+	canvas, out := t.Canvas(e.facts.MaskID), make([][]int, n)
 	totals, err := samplers.Sample(ctx, e.model, samplers.Copies(canvas, uint64(first), n), samplers.Config{
 		Method: s, Seed: seed, Batch: max(1, batchTokens/len(canvas)),
 	}, func(r samplers.Result) error {
@@ -56,26 +55,4 @@ func (e *Evaluator) Sample(ctx context.Context, t Target, s *catalog.Sampler, se
 		return nil
 	})
 	return out, totals, err
-}
-
-// canvasOf returns a target's canvas with its free positions masked. It checks the target with a
-// clean token at each of them.
-func (e *Evaluator) canvasOf(t Target) ([]int, error) {
-	clean := 0
-	for _, id := range e.excluded { // ascending
-		if id == clean {
-			clean++
-		}
-	}
-	canvas := slices.Clone(t.IDs)
-	for _, l := range t.Free {
-		if l >= 0 && l < len(canvas) {
-			canvas[l] = clean
-		}
-	}
-	checked := Target{IDs: canvas, Free: t.Free}
-	if err := e.Check(checked); err != nil {
-		return nil, err
-	}
-	return checked.Canvas(e.facts.MaskID), nil
 }

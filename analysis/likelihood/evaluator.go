@@ -178,6 +178,19 @@ func (e *Evaluator) Totals() Totals { return e.totals }
 
 // Check returns an error if the model cannot evaluate a target.
 func (e *Evaluator) Check(t Target) error {
+	if err := e.checkShape(t); err != nil {
+		return err
+	}
+	for l, id := range t.IDs {
+		if _, free := slices.BinarySearch(t.Free, l); id < 0 || id >= e.facts.Columns || id == e.facts.MaskID || free && slices.Contains(e.excluded, id) {
+			return fault.Errorf("likelihood", "position %d: id %d is not a token of the model: ids are 0..%d without MASK, padding and special tokens", l, id, e.facts.Columns-1)
+		}
+	}
+	return nil
+}
+
+// checkShape is Check without the tokens.
+func (e *Evaluator) checkShape(t Target) error {
 	switch f := e.facts; {
 	case len(t.IDs) == 0:
 		return fault.Errorf("likelihood", "an empty text")
@@ -189,11 +202,6 @@ func (e *Evaluator) Check(t Target) error {
 		return fault.Errorf("likelihood", "a text of %d tokens: the model takes canvases of at most %d", len(t.IDs), f.Length)
 	case f.NeedsFirst() && t.Free[0] == 0:
 		return fault.Errorf("likelihood", "position 0 is free: this network predicts the first position from the row before it, so it must be context")
-	}
-	for l, id := range t.IDs {
-		if _, free := slices.BinarySearch(t.Free, l); id < 0 || id >= e.facts.Columns || id == e.facts.MaskID || free && slices.Contains(e.excluded, id) {
-			return fault.Errorf("likelihood", "position %d: id %d is not a token of the model: ids are 0..%d without MASK, padding and special tokens", l, id, e.facts.Columns-1)
-		}
 	}
 	for i, l := range t.Free {
 		if l < 0 || l >= len(t.IDs) || i > 0 && l <= t.Free[i-1] {

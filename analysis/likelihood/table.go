@@ -2,7 +2,6 @@ package likelihood
 
 import (
 	"context"
-	"math/bits"
 
 	"mdmgen/samplers"
 	"mdmgen/samplers/subset"
@@ -32,77 +31,49 @@ func (e *Evaluator) tablesAt(ctx context.Context, ts []Target, mass bool, lambda
 	var asks []Ask
 	out := make([]*Table, len(ts))
 	for w := range ts {
-		var err error
-		if out[w], err = e.newTable(&ts[w], mass); err != nil {
+		if err := e.Check(ts[w]); err != nil {
 			return nil, err
 		}
-		asks = out[w].asks(asks, &ts[w], lambda)
+		d := len(ts[w].Free)
+		if d > subset.MaxFree {
+			return nil, &samplers.TooLargeError{Free: d, Rows: ExactRows(d), Most: subset.MaxFree}
+		}
+		out[w] = &Table{Table: subset.Table{D: d, LogMu: make([]float64, d<<d)}}
+		if mass {
+			out[w].LogMass = make([]float64, d<<d)
+		}
+		for a := range out[w].Rows() {
+			ask := Ask{Target: &ts[w]}
+			for i, l := range ts[w].Free {
+				if a>>i&1 == 0 {
+					ask.Masked = append(ask.Masked, l)
+				}
+			}
+			n := len(ask.Masked)
+			ask.Wanted, ask.Lambda, ask.LogMu = ask.Masked, lambda(n), make([]float64, n)
+			if mass {
+				ask.LogMass = make([]float64, n)
+			}
+			asks = append(asks, ask)
+		}
 	}
 	if err := e.Eval(ctx, asks); err != nil {
 		return nil, err
 	}
 	for _, t := range out {
-		t.settle()
-	}
-	return out, nil
-}
-
-// newTable returns an empty table for a window.
-func (e *Evaluator) newTable(t *Target, mass bool) (*Table, error) {
-	if err := e.Check(*t); err != nil {
-		return nil, err
-	}
-	d := len(t.Free)
-	if d > subset.MaxFree {
-		return nil, &samplers.TooLargeError{Free: d, Rows: ExactRows(d), Most: subset.MaxFree}
-	}
-	out := &Table{Table: subset.Table{D: d, LogMu: make([]float64, d<<d)}}
-	if mass {
-		out.LogMass = make([]float64, d<<d)
-	}
-	return out, nil
-}
-
-// asks appends the asks that fill the table of window w, in the order of the subsets. Their answers
-// are stored contiguously; settle moves them to the indices of their positions.
-func (t *Table) asks(asks []Ask, w *Target, lambda func(masked int) float64) []Ask {
-	d := t.D
-	for a := range 1<<d - 1 {
-		masked := make([]int, 0, d-bits.OnesCount(uint(a)))
-		for i, l := range w.Free {
-			if a>>i&1 == 0 {
-				masked = append(masked, l)
+		for a, ask := range asks[:t.Rows()] {
+			j := 0
+			for i := range t.D {
+				if a>>i&1 == 1 {
+					continue
+				}
+				if t.LogMu[a*t.D+i] = ask.LogMu[j]; mass {
+					t.LogMass[a*t.D+i] = ask.LogMass[j]
+				}
+				j++
 			}
 		}
-		n := len(masked)
-		ask := Ask{Target: w, Masked: masked, Wanted: masked, Lambda: lambda(n), LogMu: t.LogMu[a*d : a*d+n]}
-		if t.LogMass != nil {
-			ask.LogMass = t.LogMass[a*d : a*d+n]
-		}
-		asks = append(asks, ask)
+		asks = asks[t.Rows():]
 	}
-	return asks
-}
-
-func (t *Table) settle() {
-	for a := range 1 << t.D {
-		spread(t.LogMu[a*t.D:(a+1)*t.D], a)
-		if t.LogMass != nil {
-			spread(t.LogMass[a*t.D:(a+1)*t.D], a)
-		}
-	}
-}
-
-// spread moves the values of the positions outside the set a, which are at the front of row in
-// order, to the indices of the positions, and sets the others to 0.
-func spread(row []float64, a int) {
-	n := len(row) - bits.OnesCount(uint(a))
-	for i := len(row) - 1; i >= 0; i-- {
-		if a>>i&1 == 1 {
-			row[i] = 0
-			continue
-		}
-		n--
-		row[i] = row[n]
-	}
+	return out, nil
 }

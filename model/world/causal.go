@@ -48,21 +48,6 @@ func (w *World) Keep(int) samplers.Kept { return kept{} }
 // KeptBytes returns 1, or 0 for a world without causal rows.
 func (w *World) KeptBytes(int) int64 { return min(int64(len(w.causal)), 1) }
 
-// twoLaws writes to out the rows of canvas ids at input positions in a call about a block.
-func (w *World) twoLaws(ids []int, block samplers.Span, positions []int64, out []float64) {
-	for l := block.To; l < w.d; l++ {
-		ids[l] = w.v
-	}
-	for i, l := range positions {
-		row := out[i*w.v : (i+1)*w.v]
-		if block.From == block.To {
-			copy(row, w.after(ids[:l+1]))
-		} else {
-			copy(row, w.log0[(w.State(ids)*w.d+int(l))*w.v:])
-		}
-	}
-}
-
 // after returns the logarithm of the causal row that follows a text, all −Inf if it has d tokens, or MASK.
 func (w *World) after(text []int) []float64 {
 	if len(text) == w.d || slices.Contains(text, w.v) {

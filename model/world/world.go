@@ -166,26 +166,30 @@ func (w *World) Rows(ctx context.Context, c samplers.Call) (draw.Row, error) {
 		for l := range ids {
 			ids[l] = int(c.IDs[r*w.d+l])
 		}
-		if w.facts.Causal {
-			w.twoLaws(ids, c.Blocks[r], c.Positions[at:at+k], w.out[at*w.v:])
-			at += k
-			continue
-		}
-		state := w.State(ids)
+		var block samplers.Span
 		var weights Weights
-		if w.mu1 != nil {
+		if w.facts.Causal {
+			block = c.Blocks[r]
+			for l := block.To; l < w.d; l++ {
+				ids[l] = w.v
+			}
+		} else if w.mu1 != nil {
 			weights = WeightsAt(w.c, w.p, -math.Expm1(-c.Sigma[r]))
 		}
+		state := w.State(ids)
 		for _, l := range c.Positions[at : at+k] {
 			from := (state*w.d + int(l)) * w.v
 			dst := w.out[at*w.v : (at+1)*w.v]
 			at++
-			if w.log0 != nil {
+			switch {
+			case w.facts.Causal && block.From == block.To:
+				copy(dst, w.after(ids[:l+1]))
+			case w.log0 != nil:
 				copy(dst, w.log0[from:])
-				continue
-			}
-			for a := range dst {
-				dst[a] = weights.LogMix(w.mu0[from+a], w.mu1[from+a])
+			default:
+				for a := range dst {
+					dst[a] = weights.LogMix(w.mu0[from+a], w.mu1[from+a])
+				}
 			}
 		}
 	}

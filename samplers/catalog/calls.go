@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"math"
+	"sort"
 
 	"mdmgen/internal/fault"
 	"mdmgen/samplers"
@@ -58,17 +59,11 @@ func AtCalls(o Options, spec samplers.Spec, d, calls int) (steps int, made float
 	for high < maxSteps && less(high) {
 		low, high = high, 2*high
 	}
-	for low+1 < high {
-		if middle := (low + high) / 2; less(middle) {
-			low = middle
-		} else {
-			high = middle
-		}
-	}
-	n := high
+	n := low + 1 + sort.Search(high-low-1, func(i int) bool { return !less(low + 1 + i) })
 	made, err = expected(n)
-	if below, fails := expected(max(low, 1)); fails == nil && (err != nil || off(below, calls) < off(made, calls)) {
-		n, made, err = max(low, 1), below, nil
+	before := max(n-1, 1)
+	if below, fails := expected(before); fails == nil && (err != nil || off(below, calls) < off(made, calls)) {
+		n, made, err = before, below, nil
 	}
 	if err == nil && !isNear(made, calls) {
 		err = fault.Errorf("samplers", "%s with %d steps makes %.4g", o.Sampler, n, made)

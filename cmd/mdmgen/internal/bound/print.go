@@ -138,9 +138,7 @@ func (r *bounding) files(result bound.Report, set *settings, p kit.Provenance) e
 // kindOf returns the common name of the lines of one statement: theorem1 for
 // theorem1.euler.uniform.N=4.
 func kindOf(l report.Line) string {
-	kind, _, _ := strings.Cut(l.Name, " ")
-	kind, _, _ = strings.Cut(kind, ".")
-	return kind
+	return l.Name[:strings.IndexAny(l.Name+" ", " .")]
 }
 
 // briefText returns three sentences: what was compared, what held, and what to do next.
