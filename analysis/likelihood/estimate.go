@@ -1,10 +1,10 @@
 package likelihood
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"mdmgen/analysis/estimate"
@@ -57,6 +57,29 @@ func Forms() []Form { return []Form{Subsets, Lambda, Time, Orders, ScoreEntropyF
 // Protocols lists the estimators of public implementations.
 func Protocols() []Form { return []Form{MDLM, RADD, SEDD, LLaDA} }
 
+// forms describes how the estimators draw.
+var forms = map[Form]struct {
+	// draws is the default number of draws per window.
+	draws int
+	// strata reports whether the uniforms of a window's draws are stratified. group is the number of
+	// consecutive draws that depend on each other, 0 for none; those of a group of two are antithetic.
+	strata bool
+	group  int
+	// at appends a draw at a uniform; nil for draws that are made in another way.
+	at func(d *drawer, u float64)
+}{
+	Subsets:          {16, true, 0, (*drawer).subset},
+	Lambda:           {16, false, 0, func(d *drawer, u float64) { d.lambda(u, crossEntropy) }},
+	Time:             {16, false, 2, (*drawer).time},
+	Orders:           {draws: 16},
+	ScoreEntropyForm: {16, false, 0, func(d *drawer, u float64) { d.lambda(u, scoreCost(u)) }},
+	Plans:            {draws: 16},
+	MDLM:             {1, true, 0, (*drawer).mdlm},
+	RADD:             {1024, true, 0, func(d *drawer, u float64) { d.independent(u, 1/u, crossEntropy) }},
+	SEDD:             {1000, false, 0, (*drawer).sedd},
+	LLaDA:            {draws: 128, group: lladaBatch},
+}
+
 // Config configures an estimate.
 type Config struct {
 	// Form is the estimator; "" is Subsets.
@@ -64,7 +87,8 @@ type Config struct {
 	// Draws is the number of draws per window; 0 means the form's default: 16, or the protocol's
 	// own number.
 	Draws int
-	// Plans is K, for Plans; 0 means 1. Sampler draws the plans; nil means FHS.
+	// Plans is K, for Plans; 0 means 1. Sampler, which [FitsPlans] must accept, draws the plans; nil means
+	// FHS.
 	Plans   int
 	Sampler *catalog.Sampler
 	// Seed and a window's index determine its draws.
@@ -94,8 +118,9 @@ type Result struct {
 // Check returns an error if the configuration is invalid for a network with these facts.
 func (c Config) Check(f Facts) error {
 	form := c.form()
+	_, known := forms[form]
 	switch {
-	case !slices.Contains(Forms(), form) && !slices.Contains(Protocols(), form):
+	case !known:
 		return fault.Errorf("likelihood", "estimator %q: must be one of %s, or a protocol %s", form, Listed(Forms()), Listed(Protocols()))
 	case c.Draws < 0:
 		return fault.Errorf("likelihood", "%d draws: must be at least 1", c.Draws)
@@ -119,30 +144,10 @@ func Listed(forms []Form) string {
 	return strings.ReplaceAll(strings.Trim(fmt.Sprint(forms), "[]"), " ", ", ")
 }
 
-func (c Config) form() Form {
-	if c.Form == "" {
-		return Subsets
-	}
-	return c.Form
-}
+func (c Config) form() Form { return cmp.Or(c.Form, Subsets) }
 
 // DrawsOr returns Draws, or the form's default if it is 0.
-func (c Config) DrawsOr() int {
-	if c.Draws > 0 {
-		return c.Draws
-	}
-	switch c.form() {
-	case MDLM:
-		return 1
-	case RADD:
-		return 1024
-	case SEDD:
-		return 1000
-	case LLaDA:
-		return 128
-	}
-	return 16
-}
+func (c Config) DrawsOr() int { return cmp.Or(c.Draws, forms[c.form()].draws) }
 
 // RowsOf returns the greatest number of network rows for a window with d free positions.
 func (c Config) RowsOf(d int) int {
@@ -290,17 +295,15 @@ func (d *drawer) result(samples []sample, asks []Ask) Result {
 
 // interval estimates the mean according to how the form's draws depend on each other.
 func (d *drawer) interval(values []float64) estimate.Estimate {
-	switch d.cfg.form() {
-	case RADD:
+	switch f := forms[d.cfg.form()]; {
+	case f.strata:
 		e := estimate.Strata(values, d.cfg.Confidence)
-		e.Warnings = append(e.Warnings, "unbounded weights 1/λ have no finite variance: the interval is too narrow")
+		if d.cfg.form() == RADD {
+			e.Warnings = append(e.Warnings, "unbounded weights 1/λ have no finite variance: the interval is too narrow")
+		}
 		return e
-	case Subsets, MDLM:
-		return estimate.Strata(values, d.cfg.Confidence)
-	case Time:
-		return estimate.Groups(values, 2, d.cfg.Confidence)
-	case LLaDA:
-		return estimate.Groups(values, lladaBatch, d.cfg.Confidence)
+	case f.group > 0:
+		return estimate.Groups(values, f.group, d.cfg.Confidence)
 	}
 	return estimate.Mean(values, d.cfg.Confidence)
 }

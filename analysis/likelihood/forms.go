@@ -20,44 +20,27 @@ func crossEntropy(logMu, _ float64) float64 { return -logMu }
 // depend on nothing else.
 func (d *drawer) draw() error {
 	d.free = d.target.Free
-	n := d.cfg.DrawsOr()
-	switch d.cfg.form() {
-	case Orders, Plans:
-		for range n {
-			if err := d.plans(); err != nil {
-				return err
-			}
-		}
-		return nil
-	case LLaDA:
+	form, n := d.cfg.form(), d.cfg.DrawsOr()
+	f, u := forms[form], 0.0
+	if form == LLaDA {
 		d.llada(n)
 		return nil
 	}
-	var u float64
 	for j := range n {
-		switch d.cfg.form() {
-		case Subsets:
-			d.subset((float64(j) + d.stream.Float64()) / float64(n))
-		case Lambda:
-			d.lambda(d.stream.Float64(), crossEntropy)
-		case ScoreEntropyForm:
-			lambda := d.stream.Float64()
-			d.lambda(lambda, scoreCost(lambda))
-		case Time:
-			if j%2 == 0 {
-				u = d.stream.Float64()
-			} else {
-				u = 1 - u
+		switch {
+		case f.at == nil:
+			if err := d.plans(); err != nil {
+				return err
 			}
-			d.time(u)
-		case MDLM:
-			d.mdlm((float64(j) + d.stream.Float64()) / float64(n))
-		case RADD:
-			lambda := (float64(j) + d.stream.Float64()) / float64(n)
-			d.independent(lambda, 1/lambda, crossEntropy)
-		case SEDD:
-			d.sedd(d.stream.Float64())
+			continue
+		case f.group == 2 && j%2 == 1:
+			u = 1 - u
+		case f.strata:
+			u = (float64(j) + d.stream.Float64()) / float64(n)
+		default:
+			u = d.stream.Float64()
 		}
+		f.at(d, u)
 	}
 	return nil
 }

@@ -45,10 +45,8 @@ func (s *Sampler) Check(spec samplers.Spec, canvas []int) error {
 	if err != nil {
 		return err
 	}
-	if _, err := s.Start(samplers.NewCanvas(&spec, categorical, canvas), draw.NewNumbers(0, 0)); err != nil {
-		return fault.Errorf("samplers", "%w", err)
-	}
-	return nil
+	_, err = s.Start(samplers.NewCanvas(&spec, categorical, canvas), draw.NewNumbers(0, 0))
+	return fault.Join("samplers", err)
 }
 
 // Settings returns the options in effect.

@@ -10,7 +10,7 @@ import (
 
 // Method fills canvases by plans, with one network call for each block and an independent draw at
 // each of its positions. It may be shared by goroutines, and must not be changed after its first
-// use. A nil Method stands for a sampler without plans.
+// use.
 type Method struct {
 	Planner Planner
 	// Denoise fills with one more call what the plan leaves masked.
@@ -19,8 +19,6 @@ type Method struct {
 	// reveal one position per call; 0 is 1.
 	Lookahead int
 }
-
-var errNoPlan = fault.Errorf("samplers", "the sampler has no plan: the network's rows, blocks, corrections, guidance, constraints or a cache decide what is drawn when")
 
 var (
 	_ samplers.Method = (*Method)(nil)
@@ -65,18 +63,7 @@ func (m *Method) Canvases() int { return max(m.Lookahead, 1) }
 // Plan draws a plan into p for the free positions, which must be ascending, using one uniform of u
 // for each. It returns an error if a list of sizes or positions does not fit them.
 func (m *Method) Plan(p *Plan, u draw.Uniforms, free []int) error {
-	if m == nil {
-		return errNoPlan
-	}
-	return named(p.draw(m.Planner, u, free))
-}
-
-// named adds the package's name to an error.
-func named(err error) error {
-	if err == nil {
-		return nil
-	}
-	return fault.Errorf("samplers", "%w", err)
+	return fault.Join("samplers", p.draw(m.Planner, u, free))
 }
 
 // PlanRevealed draws a plan into p given that it leaves nothing masked, and returns the logarithm
@@ -84,9 +71,6 @@ func named(err error) error {
 // uses one uniform of u for each free position, like Plan. Only such plans can produce a text, so a
 // bound on its likelihood needs no others.
 func (m *Method) PlanRevealed(p *Plan, u draw.Uniforms, free []int) (logP float64, err error) {
-	if m == nil {
-		return 0, errNoPlan
-	}
 	planner := m.Planner
 	if grid, ok := planner.Law().(samplers.ByGrid); ok {
 		left := grid.Left()
@@ -96,7 +80,7 @@ func (m *Method) PlanRevealed(p *Plan, u draw.Uniforms, free []int) (logP float6
 		planner = given{planner, left}
 		logP = float64(len(free)) * math.Log1p(-left)
 	}
-	return logP, named(p.draw(planner, u, free))
+	return logP, fault.Join("samplers", p.draw(planner, u, free))
 }
 
 // ExpectedCalls returns the exact expected number of network calls of a sequence with d free
@@ -104,13 +88,10 @@ func (m *Method) PlanRevealed(p *Plan, u draw.Uniforms, free []int) (logP float6
 // the expected number of finishing calls, which is a probability. It returns an error if explicit
 // sizes do not sum to d.
 func (m *Method) ExpectedCalls(d int) (calls, finish float64, err error) {
-	if m == nil {
-		return 0, 0, errNoPlan
-	}
 	calls, finish, err = m.Planner.Calls(d)
 	switch {
 	case err != nil:
-		return 0, 0, named(err)
+		return 0, 0, fault.Join("samplers", err)
 	case !m.Denoise:
 		finish = 0
 	}

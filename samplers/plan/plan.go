@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"slices"
 
+	"mdmgen/internal/fault"
 	"mdmgen/samplers"
 	"mdmgen/samplers/draw"
 	"mdmgen/samplers/schedule"
@@ -69,7 +70,7 @@ func ListLaw(plans func(d int) float64, list func(p *Plan, i int) error) sampler
 	return samplers.ByList{Plans: plans, Groups: func(free []int, i int) (groups [][]int, err error) {
 		var p Plan
 		p.reset(free)
-		err = named(list(&p, i))
+		err = fault.Join("samplers", list(&p, i))
 		for _, b := range p.Blocks {
 			groups = append(groups, b.Positions)
 		}

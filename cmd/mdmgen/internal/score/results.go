@@ -127,7 +127,7 @@ type settings struct {
 	texts.Cutting
 	Batch   int `json:"batch,omitempty"`
 	Threads int `json:"threads"`
-	// Head is what the network returned for a position, "" for a table.
+	// Head is what the network returned for a position.
 	Head   samplers.Head `json:"head,omitempty"`
 	Device string        `json:"device"`
 	// Text is "sha256:…" of the windows' ids, Profile of spread's interactions.
