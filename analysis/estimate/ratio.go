@@ -3,8 +3,6 @@ package estimate
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
-	"slices"
 )
 
 // Ratio estimates Σ sums / Σ weights, such as nats per token over windows, with the linearised
@@ -64,48 +62,4 @@ func (t tail) ratio(sums, weights []float64, n int, confidence float64) Estimate
 		far = max(far, math.Abs(r))
 	}
 	return t.finish(mean, math.Sqrt(ss*units/(units-1))/bottom.Value(), far/bottom.Value(), n, len(sums), units-1, confidence)
-}
-
-// Bootstrap estimates a statistic of independent samples by resampling them with replacement: stat
-// is called with indices in 0..n−1, repeated as drawn, and must not keep them. The interval is
-// between percentiles; SE is the standard deviation of the resampled values. The first call of stat
-// has every index once and gives Mean.
-func Bootstrap(n, resamples int, seed uint64, confidence float64, stat func(indices []int) float64) Estimate {
-	if confidence == 0 {
-		confidence = DefaultConfidence
-	}
-	indices := make([]int, n)
-	for i := range indices {
-		indices[i] = i
-	}
-	if n < 2 || resamples < 2 {
-		mean := math.NaN()
-		if n > 0 {
-			mean = stat(indices)
-		}
-		return normal.finish(mean, math.Inf(1), 0, n, n, 0, confidence)
-	}
-	mean := stat(indices)
-	r := rand.New(rand.NewPCG(seed, 0))
-	values := make([]float64, resamples)
-	for b := range values {
-		for i := range indices {
-			indices[i] = r.IntN(n)
-		}
-		values[b] = stat(indices)
-	}
-	_, ss := moments(values)
-	e := normal.finish(mean, math.Sqrt(ss/float64(resamples-1)), 0, n, n, float64(n-1), confidence)
-	slices.Sort(values)
-	if !math.IsInf(e.SE, 1) {
-		e.Lo, e.Hi = percentile(values, (1-confidence)/2), percentile(values, (1+confidence)/2)
-	}
-	return e
-}
-
-// percentile interpolates between sorted values.
-func percentile(sorted []float64, p float64) float64 {
-	at := p * float64(len(sorted)-1)
-	i := min(int(at), len(sorted)-2)
-	return sorted[i] + (at-float64(i))*(sorted[i+1]-sorted[i])
 }

@@ -131,7 +131,7 @@ func letterTV(texts, others []string) estimate.Estimate {
 		return estimate.Estimate{Mean: math.NaN(), SE: math.NaN()}
 	}
 	q := count(others, likelihood.InOrder(len(others)))
-	return estimate.Bootstrap(len(texts), 1000, seed, 0, func(at []int) (tv float64) {
+	return bootstrap(len(texts), 1000, seed, func(at []int) (tv float64) {
 		p := count(texts, at)
 		for a := range p {
 			tv += math.Abs(p[a]-q[a]) / 2

@@ -202,7 +202,7 @@ func aboveCurve(curve []fieldRun, run fieldRun) (estimate.Estimate, bool) {
 	if stat(all); !inside {
 		return estimate.Estimate{}, false
 	}
-	return estimate.Bootstrap(len(all), 2000, seed, 0, stat), true
+	return bootstrap(len(all), 2000, seed, stat), true
 }
 
 // twoDigits formats an estimate with its standard error.
