@@ -40,7 +40,7 @@ func AuditMetrics(ctx context.Context, c *Cell, cfg AuditConfig) ([]Metric, erro
 	metric := func(name, unit string, x estimate.Estimate) Metric {
 		return Metric{Name: what + "_" + name, Unit: unit, Value: x}
 	}
-	return []Metric{metric("kl", "nats/token", got.KL), metric("tv", "probability/token", got.TV), metric("worst", "nats", exact(float64(got.Worst)))}, err
+	return []Metric{metric("kl", "nats/token", got.KL), metric("tv", "probability/token", got.TV), metric("worst", "nats", estimate.Exact(float64(got.Worst)))}, err
 }
 
 // auditCache samples texts and compares each call's rows with full rows.

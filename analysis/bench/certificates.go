@@ -103,7 +103,7 @@ func (c *Certificates) Metrics(cell *Cell) []Metric {
 // collisionMetric returns the collision bound over all free positions, false if there is none.
 func collisionMetric(c *Cell) (Metric, bool) {
 	apart, err := c.Sampler.Collision(max(c.Free, 1))
-	return Metric{Name: "tv_collision_bound", Unit: "probability", Value: exact(-math.Expm1(apart) + 0), Bound: "upper"}, err == nil && !c.Model.Facts().TimeConditioned
+	return Metric{Name: "tv_collision_bound", Unit: "probability", Value: estimate.Exact(-math.Expm1(apart) + 0), Bound: "upper"}, err == nil && !c.Model.Facts().TimeConditioned
 }
 
 // vacuous is the limit of a probability from which on it counts as no limit.

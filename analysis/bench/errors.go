@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/quality"
 	"mdmgen/internal/fault"
@@ -84,7 +85,7 @@ func (e *Errors) Metrics(c *Cell) (out []Metric) {
 	for _, what := range quality.Distances {
 		out = append(out, Metric{Name: what.Name, Unit: what.Unit, Value: st.Distance(what, i)})
 		if b, ok := st.Bound(what, i); ok { // Adding 0 turns −0 into 0.
-			out = append(out, Metric{Name: what.Name + "_collision_bound", Unit: what.Unit, Value: exact(b + 0), Bound: "upper", Detail: what.Name != quality.TV.Name})
+			out = append(out, Metric{Name: what.Name + "_collision_bound", Unit: what.Unit, Value: estimate.Exact(b + 0), Bound: "upper", Detail: what.Name != quality.TV.Name})
 		}
 	}
 	return out

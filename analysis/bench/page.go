@@ -153,13 +153,13 @@ func compare(cells []atCalls, far string) string {
 // allCalls returns the expected calls of a sequence, or the measured ones if there is no plan.
 func allCalls(c *CellReport) (estimate.Estimate, bool) {
 	if x := c.Expected.All(); !math.IsNaN(x) {
-		return exact(x), true
+		return estimate.Exact(x), true
 	}
 	if c.Summary == nil {
 		return estimate.Estimate{}, false
 	}
 	x := c.Summary.Calls.Mean + c.Summary.FinishCalls.Mean
-	return exact(x), !math.IsNaN(x)
+	return estimate.Exact(x), !math.IsNaN(x)
 }
 
 // headWords explains the heads of columns that are not settings of samplers.

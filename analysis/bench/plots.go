@@ -123,7 +123,7 @@ func against(r *Report, p report.Plot, metric string, at func(c *CellReport) (es
 			continue
 		}
 		if p.LogY && y.Mean <= rounding {
-			y = exact(0)
+			y = estimate.Exact(0)
 		}
 		if metric == "tv" {
 			y.Hi = min(y.Hi, 1) // TV is at most 1
@@ -136,7 +136,7 @@ func against(r *Report, p report.Plot, metric string, at func(c *CellReport) (es
 // stepsPlot plots TV against steps, with the collision bound.
 func stepsPlot(r *Report) report.Plot {
 	p := report.Plot{Name: "error-steps", Title: "TV from First-Hitting against steps", X: "N", Y: "TV(P_FHS, P_N)", LogY: true, Caption: "Dotted lines are the collision bounds."}
-	n := func(c *CellReport) (estimate.Estimate, bool) { return exact(stepsOf(c)), stepsOf(c) > 0 }
+	n := func(c *CellReport) (estimate.Estimate, bool) { return estimate.Exact(stepsOf(c)), stepsOf(c) > 0 }
 	p = against(r, p, "tv", n, "steps")
 	name := namer(r, "steps")
 	for i := range r.Cells {

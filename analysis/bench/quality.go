@@ -80,11 +80,6 @@ type Metric struct {
 	Detail bool `json:"detail,omitempty"`
 }
 
-// exact returns the estimate of a number without error.
-func exact(x float64) estimate.Estimate {
-	return estimate.Estimate{Mean: x, Lo: x, Hi: x, Confidence: 1}
-}
-
 // metric returns a cell's metric, false if it has none.
 func (c *CellReport) metric(name string) (estimate.Estimate, bool) {
 	for _, q := range c.Quality {

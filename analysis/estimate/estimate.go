@@ -75,6 +75,9 @@ type Form struct {
 	Warnings []string `json:"warnings,omitempty"`
 }
 
+// Exact returns the estimate of a number without error.
+func Exact(x float64) Estimate { return Estimate{Mean: x, Lo: x, Hi: x, Confidence: 1} }
+
 // AtMost returns a limit rather than an estimate: the true value is at most x with probability
 // confidence. Mean is NaN, SE is +Inf, and the interval is open below.
 func AtMost(x, confidence float64, n, units int) Estimate {

@@ -18,11 +18,6 @@ type Scored struct {
 	Cluster int
 }
 
-// Known returns the estimate of a value without error.
-func Known(nats float64) estimate.Estimate {
-	return estimate.Estimate{Mean: nats, Lo: nats, Hi: nats, Confidence: 1}
-}
-
 // Corpus summarizes windows. Its intervals treat the windows as a sample of their text;
 // MonteCarloSE is the part of the error that more draws would remove.
 type Corpus struct {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
 )
 
@@ -13,8 +14,8 @@ import (
 // a count unknown for one window is unknown for the corpus; and that bounds are named as such.
 func TestSummarize(t *testing.T) {
 	windows := []likelihood.Scored{
-		{Nats: likelihood.Known(6), Tokens: 3, Bytes: 12, Words: 2},
-		{Nats: likelihood.Known(2), Tokens: 1, Bytes: 4, Words: 0},
+		{Nats: estimate.Exact(6), Tokens: 3, Bytes: 12, Words: 2},
+		{Nats: estimate.Exact(2), Tokens: 1, Bytes: 4, Words: 0},
 	}
 	c := likelihood.Summarize(windows, false, 0.9)
 	near := func(got, want float64) bool { return math.Abs(got-want) <= 1e-12*want }

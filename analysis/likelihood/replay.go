@@ -52,25 +52,23 @@ func (e *Evaluator) Replay(ctx context.Context, ts []Target, ss []*catalog.Sampl
 		}
 		most = max(most, e.Together(len(t.IDs), len(t.Free)))
 	}
-	out := make([][]rank.Replayed, len(ts))
+	out, together := make([][]rank.Replayed, len(ts)), 1
 	if len(ss) == 1 {
-		all, err := ss[0].Replay(ctx, &asking{e: e}, texts, most)
-		for i, x := range all {
-			out[i] = []rank.Replayed{x}
-		}
-		return out, err
+		together = max(len(ts), 1)
 	}
-	for i, text := range texts {
+	for from := 0; from < len(ts); from += together {
 		net := asking{e: e}
-		if d := len(ts[i].Free); ExactRows(d)*float64(d*e.facts.Columns)/2 <= maxKnown {
+		if d := len(ts[from].Free); len(ss) > 1 && ExactRows(d)*float64(d*e.facts.Columns)/2 <= maxKnown {
 			net.known = make(map[string]draw.Row)
 		}
 		for _, s := range ss {
-			told, err := s.Replay(ctx, &net, []rank.Text{text}, most)
+			told, err := s.Replay(ctx, &net, texts[from:from+together], most)
 			if err != nil {
 				return nil, err
 			}
-			out[i] = append(out[i], told[0])
+			for i, x := range told {
+				out[from+i] = append(out[from+i], x)
+			}
 		}
 	}
 	return out, nil
@@ -98,7 +96,7 @@ func (e *Evaluator) replayPaths(ctx context.Context, ts []Target, first uint64, 
 		}
 		out[i].Rows = e.totals.Rows - before
 		if law.By == samplers.ReplayOne {
-			out[i].Nats = Known(-logs[0])
+			out[i].Nats = estimate.Exact(-logs[0])
 			continue
 		}
 		var values []float64

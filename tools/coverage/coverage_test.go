@@ -218,7 +218,7 @@ func documents(w *opened, n int, seed uint64) estimates {
 		for doc := range n {
 			for range 1 + int(float64(most)*r.Float64()*r.Float64()) {
 				x := w.text(r)
-				all = append(all, likelihood.Scored{Nats: likelihood.Known(w.costs[x]), Tokens: w.laws.D, Bytes: 1 + w.laws.Sequence(x)[0], Words: 1, Cluster: doc})
+				all = append(all, likelihood.Scored{Nats: estimate.Exact(w.costs[x]), Tokens: w.laws.D, Bytes: 1 + w.laws.Sequence(x)[0], Words: 1, Cluster: doc})
 			}
 		}
 		c := likelihood.Summarize(all, true, 0)

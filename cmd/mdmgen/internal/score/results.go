@@ -295,7 +295,7 @@ func (r *scoring) evaluate(targets []likelihood.Target, first int, out []keptWin
 	if r.settings.Exact {
 		values, err := r.evaluator.Values(r.ctx, targets, r.config.Sampler)
 		for i, v := range values {
-			out[i].Nats, out[i].Rows = likelihood.Known(v.Sampler.NegLog), v.Rows
+			out[i].Nats, out[i].Rows = estimate.Exact(v.Sampler.NegLog), v.Rows
 			out[i].Exact = &values[i]
 		}
 		return err

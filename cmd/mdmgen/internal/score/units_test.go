@@ -34,7 +34,7 @@ func TestDocumentsAreUnits(t *testing.T) {
 			if i%5 == 0 {
 				nats = 8 + random.NormFloat64()
 			}
-			c.Windows = append(c.Windows, keptWindow{scoredWindow: scoredWindow{Document: w.Document, Tokens: len(w.Free), Nats: likelihood.Known(nats)}})
+			c.Windows = append(c.Windows, keptWindow{scoredWindow: scoredWindow{Document: w.Document, Tokens: len(w.Free), Nats: estimate.Exact(nats)}})
 		}
 		all := newResults(Record{Settings: settings{Confidence: estimate.DefaultConfidence}}, printing{"json", r.Clustered()}, nil)
 		reftest.OK(t, all.take(c))
