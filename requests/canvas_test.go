@@ -253,7 +253,7 @@ func TestParse(t *testing.T) {
 		{"{\"prefix\":\"a\xff\"}", "UTF-8"},
 		{`{"text":"a"}`, "text"},
 		{`[1]`, "not a request"},
-		{`{} {}`, "more than one"},
+		{`{} {}`, "after top-level value"},
 		{`{`, "not a request"},
 	} {
 		got, err := canvas(l, c.line)

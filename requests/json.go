@@ -6,13 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"mdmgen/internal/plainjson"
 	"mdmgen/internal/suggest"
@@ -69,16 +67,9 @@ func (p *parser) parse(object []byte) (field string, err error) {
 	if len(object) == 0 || object[0] != '{' {
 		return "", errors.New(`not a request: expected a JSON object, such as {"prefix":"Once upon a time"}`)
 	}
-	if !utf8.Valid(object) {
-		return "", errors.New("the JSON is not valid UTF-8")
-	}
 	var all map[string]json.RawMessage
-	d := json.NewDecoder(bytes.NewReader(object))
-	if err := d.Decode(&all); err != nil {
+	if err := json.Unmarshal(object, &all); err != nil {
 		return "", fmt.Errorf("not a request: %w", plainjson.Plain(nil, err))
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return "", errors.New("more than one JSON value")
 	}
 	if err := plainjson.StrictFields(object); err != nil {
 		return "", err

@@ -11,7 +11,6 @@ import (
 	"reflect"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"mdmgen/internal/plainfile"
 	"mdmgen/internal/plainjson"
@@ -97,9 +96,6 @@ func Lines(in io.Reader, name string) iter.Seq2[TextLine, error] {
 func DecodeObject(line []byte, v any, example string) error {
 	if len(line) == 0 || line[0] != '{' {
 		return fmt.Errorf("not a line of input: expected a JSON object, such as %s", example)
-	}
-	if !utf8.Valid(line) {
-		return errors.New("the line is not valid UTF-8")
 	}
 	d := json.NewDecoder(bytes.NewReader(line))
 	d.DisallowUnknownFields()
