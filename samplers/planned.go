@@ -39,6 +39,8 @@ type Exact struct {
 	NegLog float64
 	// Endings holds both endings of a grid sampler, nil for others.
 	Endings *subset.Endings
+	// Rows counts the network's rows for a sampler without a plan; those of others share a table's.
+	Rows int
 }
 
 // ByCount returns the masked fraction at which samplers without times query a time-conditioned

@@ -40,11 +40,11 @@ func (e *Evaluator) Laws(ctx context.Context, t Target, ss []*catalog.Sampler) (
 	if err := e.fit([]Target{t}, ss); err != nil {
 		return nil, err
 	}
-	out, err := e.replayed(ctx, t, ss)
+	out, err := e.unplanned(ctx, []Target{t}, ss)
 	if err != nil {
 		return nil, err
 	}
-	return out, planned(out, ss, &text{e: e, ctx: ctx, target: t})
+	return out[0], planned(out[0], ss, &text{e: e, ctx: ctx, target: t})
 }
 
 // TableLaws returns the tables of windows on a network without time, which share calls, and −log P
@@ -60,12 +60,11 @@ func (e *Evaluator) TableLaws(ctx context.Context, ts []Target, ss []*catalog.Sa
 	if err != nil {
 		return nil, nil, err
 	}
-	out, errs := make([][]Exact, len(ts)), make([]error, len(ts))
-	for i, t := range ts {
-		if out[i], err = e.replayed(ctx, t, ss); err != nil {
-			return nil, nil, err
-		}
+	out, err := e.unplanned(ctx, ts, ss)
+	if err != nil {
+		return nil, nil, err
 	}
+	errs := make([]error, len(ts))
 	parallel.For(len(ts), func(i int) {
 		errs[i] = planned(out[i], ss, &text{ctx: ctx, target: ts[i], table: &tables[i].Table})
 	})
@@ -84,33 +83,36 @@ func (e *Evaluator) fit(ts []Target, ss []*catalog.Sampler) error {
 	return nil
 }
 
-// replayed returns −log P of the decoders without a plan and of samplers that draw from causal rows, and 0
-// for the other samplers.
-func (e *Evaluator) replayed(ctx context.Context, t Target, ss []*catalog.Sampler) ([]Exact, error) {
-	out := make([]Exact, len(ss))
-	for i, s := range ss {
-		if law, ok := s.Law().(samplers.ByCausal); ok {
-			costs, err := e.causal(ctx, []Target{t}, law)
+// unplanned returns −log P of windows under the decoders without a plan and the samplers that draw from
+// causal rows, and 0 under the other samplers.
+func (e *Evaluator) unplanned(ctx context.Context, ts []Target, ss []*catalog.Sampler) ([][]Exact, error) {
+	out := make([][]Exact, len(ts))
+	for i := range out {
+		out[i] = make([]Exact, len(ss))
+	}
+	var decoders []*catalog.Sampler
+	var at []int
+	for k, s := range ss {
+		switch law := s.Law().(type) {
+		case samplers.ByCausal:
+			costs, err := e.causal(ctx, ts, law)
 			if err != nil {
 				return nil, err
 			}
-			out[i].NegLog = costs[0]
+			for i, cost := range costs {
+				out[i][k] = Exact{NegLog: cost, Rows: 1}
+			}
+		case samplers.Replayed:
+			decoders, at = append(decoders, s), append(at, k)
 		}
 	}
-	decoders := slices.DeleteFunc(slices.Clone(ss), func(s *catalog.Sampler) bool { return !replays(s) })
-	if len(decoders) == 0 {
-		return out, nil
-	}
-	all, err := e.Replay(ctx, []Target{t}, decoders)
-	if err != nil {
-		return nil, err
-	}
-	for i, s := range ss {
-		if replays(s) {
-			out[i].NegLog, all[0] = -all[0][0].LogP, all[0][1:]
+	all, err := e.Replay(ctx, ts, decoders)
+	for i, told := range all {
+		for j, x := range told {
+			out[i][at[j]] = Exact{NegLog: -x.LogP, Rows: x.Rows}
 		}
 	}
-	return out, nil
+	return out, err
 }
 
 // planned sets −log P of the samplers with a plan.

@@ -46,20 +46,10 @@ const entropyFree = 10
 // for a table, it computes only the law.
 func (e *Evaluator) Values(ctx context.Context, ts []Target, s *catalog.Sampler) ([]Values, error) {
 	out := make([]Values, len(ts))
-	if replays(s) {
-		told, err := e.Replay(ctx, ts, []*catalog.Sampler{s})
-		if err != nil {
-			return nil, err
-		}
-		for i, x := range told {
-			out[i].Sampler.NegLog, out[i].Rows = -x[0].LogP, x[0].Rows
-		}
-		return out, nil
-	}
-	if law, ok := s.Law().(samplers.ByCausal); ok {
-		costs, err := e.causal(ctx, ts, law)
-		for i, cost := range costs {
-			out[i].Sampler.NegLog, out[i].Rows = cost, 1
+	if replays(s) || samplers.Is[samplers.ByCausal](s.Law()) {
+		laws, err := e.unplanned(ctx, ts, []*catalog.Sampler{s})
+		for i, x := range laws {
+			out[i].Sampler, out[i].Rows = x[0], x[0].Rows
 		}
 		return out, err
 	}
