@@ -142,7 +142,9 @@ func TestAtCalls(t *testing.T) {
 		{"remdm remask=conf", 8, 4, "samplers: its number of calls depends on the network's rows"},
 		{"threshold", 8, 4, "samplers: its number of calls depends on the network's rows"},
 	} {
-		s, _, err := bench.AtCalls(reftest.Must(bench.ParseCase(c.text))(t)[0], samplers.Spec{}, c.d, c.calls)
+		s := reftest.Must(bench.ParseCase(c.text))(t)[0]
+		var err error
+		s.Options.Steps, _, err = catalog.AtCalls(s.Options, samplers.Spec{}, c.d, c.calls)
 		got := s.ID()
 		if err != nil {
 			got = err.Error()

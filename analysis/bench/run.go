@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"mdmgen/analysis/estimate"
 	"mdmgen/internal/fault"
 	"mdmgen/internal/sysinfo"
 	"mdmgen/model"
@@ -48,7 +49,8 @@ func NewCell(s Setting, m model.Model, canvas []int, batch int) (Cell, error) {
 	if s.Batch > 0 {
 		c.Batch = s.Batch
 	}
-	c.Expected, err = Expect(sampler, c.Free)
+	calls, finish, err := sampler.ExpectedCalls(c.Free)
+	c.Expected = Expected{estimate.Number(calls), estimate.Number(finish)}
 	return c, err
 }
 

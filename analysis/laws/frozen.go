@@ -37,7 +37,7 @@ func (w *World) oneByOne(law, rows []float64, reveal, stay float64) []float64 {
 		}
 		for y, q := range paths {
 			if q > 0 {
-				next[y] += weight * integerPower(stay, w.masks[y]) * q
+				next[y] += weight * math.Pow(stay, float64(w.masks[y])) * q
 			}
 		}
 	}

@@ -48,12 +48,6 @@ func (w *World) SamplerLaw(s *catalog.Sampler) ([]float64, error) {
 	return w.likelihoods(s)
 }
 
-// enumerated reports whether every step of a sampler calls the denoiser once, at its start.
-func enumerated(s *catalog.Sampler) bool {
-	law, ok := s.Grid()
-	return ok && !law.OneByOne
-}
-
 // Known returns an error if no world has a law of a sampler, nil if one may.
 func Known(s *catalog.Sampler) error {
 	set := s.Settings()
@@ -62,7 +56,7 @@ func Known(s *catalog.Sampler) error {
 	case (s.Planned() || corrected) && set.Draw.ChangesLaw():
 		return fault.Errorf("laws", "%s does not draw from the network's own distribution, so its law can be computed only for decoders without corrections: leave out temperature, truncation and suppressed tokens", s)
 	case corrected:
-		if inner.Left() > 0 && !enumerated(inner) {
+		if law, _ := inner.Grid(); law.OneByOne && inner.Left() > 0 {
 			return fault.Errorf("laws", "cannot compute corrections of positions that %s leaves masked: use finish=denoise", inner)
 		}
 		return Known(inner)

@@ -1,5 +1,7 @@
 package laws
 
+import "math"
+
 // Space is the set of states of d positions over V tokens and MASK.
 type Space struct {
 	// D is the number of positions, V the number of clean tokens.
@@ -92,14 +94,5 @@ func (s Space) EachMasked(state int, do func(l int)) {
 // mixture returns the probability that exactly m given ones of d positions are masked, when each is
 // independently masked with probability λ and visible with probability α.
 func mixture(d, m int, alpha, lambda float64) float64 {
-	return integerPower(alpha, d-m) * integerPower(lambda, m)
-}
-
-// integerPower returns x^n with 0^0 = 1.
-func integerPower(x float64, n int) float64 {
-	out := 1.0
-	for range n {
-		out *= x
-	}
-	return out
+	return math.Pow(alpha, float64(d-m)) * math.Pow(lambda, float64(m))
 }

@@ -142,7 +142,9 @@ func (r *benching) atCalls(settings []bench.Setting) (out []bench.Setting, err e
 		}
 		spec := r.models[s.Threads].Spec()
 		for _, calls := range r.calls {
-			at, made, err := bench.AtCalls(s, spec, len(spec.Masked(ids)), calls)
+			steps, made, err := catalog.AtCalls(s.Options, spec, len(spec.Masked(ids)), calls)
+			at := s
+			at.Options.Steps = steps
 			switch {
 			case err == catalog.ErrNoSteps:
 				if add(s) {
