@@ -20,14 +20,12 @@ var ErrClosed = fault.Errorf("samplers", "the engine is closed")
 // canvases have one length; jobs join and leave at any call. Only the engine's own goroutine uses
 // the network until [Engine.Close]. A panic of the network ends the program.
 type Engine struct {
-	inner *engine
-	wake  chan struct{} // has room for one: work has arrived
-	done  chan struct{}
+	inner   *engine
+	pending *mailbox[func()]
+	done    chan struct{}
 
-	mu      sync.Mutex
-	pending []func()
-	closed  bool
-	totals  Totals
+	mu     sync.Mutex
+	totals Totals
 
 	// begin is the start time, moved later by the time without work.
 	begin time.Time
@@ -40,7 +38,7 @@ func NewEngine(net Network, batch int) (*Engine, error) {
 		return nil, err
 	}
 	inner.shared = true
-	e := &Engine{inner: inner, wake: make(chan struct{}, 1), done: make(chan struct{}), begin: time.Now()}
+	e := &Engine{inner: inner, pending: newMailbox[func()](), done: make(chan struct{}), begin: time.Now()}
 	go e.run()
 	return e, nil
 }
@@ -64,34 +62,32 @@ func (e *Engine) Sample(ctx context.Context, job Job) iter.Seq2[Step, error] {
 		if t := job.Draw.Temperature; t != nil {
 			job.Draw.Temperature = new(*t)
 		}
-		box := &mailbox{ready: make(chan struct{}, 1)}
+		box := newMailbox[event]()
 		admit := func() {
-			e.inner.admit(ctx, job, job.Index, box.step, func(_ Result, err error) {
+			e.inner.admit(ctx, job, job.Index, func(s Step) { box.put(event{step: s.clone()}) }, func(_ Result, err error) {
 				e.publish()
-				box.end(err)
+				box.put(event{err: err, ended: true})
 			})
 		}
-		if !e.submit(admit) {
+		if !e.pending.put(admit) {
 			yield(Step{}, ErrClosed)
 			return
 		}
 		for closed := false; ; {
-			steps, ended, err := box.takeAll()
-			for _, s := range steps {
-				if !yield(s, nil) {
+			events, _ := box.take()
+			for _, x := range events {
+				var p *panicked
+				switch {
+				case errors.As(x.err, &p):
+					panic(x.err)
+				case x.err != nil:
+					yield(Step{}, x.err)
+					return
+				case x.ended || !yield(x.step, nil):
 					return
 				}
 			}
-			var p *panicked
-			switch {
-			case errors.As(err, &p):
-				panic(err)
-			case err != nil:
-				yield(Step{}, err)
-				return
-			case ended:
-				return
-			case closed:
+			if closed {
 				yield(Step{}, ErrClosed)
 				return
 			}
@@ -118,30 +114,8 @@ func (e *Engine) Totals() Totals {
 // Close ends the engine. The current call is the last, and unfinished jobs end with [ErrClosed].
 // Close returns when the network is no longer in use. It may be called twice.
 func (e *Engine) Close() {
-	e.mu.Lock()
-	e.closed = true
-	e.mu.Unlock()
-	nudge(e.wake)
+	e.pending.close()
 	<-e.done
-}
-
-// submit passes work to the engine's goroutine. It returns false if the engine is closed.
-func (e *Engine) submit(work func()) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if !e.closed {
-		e.pending = append(e.pending, work)
-		nudge(e.wake)
-	}
-	return !e.closed
-}
-
-// nudge sends unless the channel is full.
-func nudge(to chan struct{}) {
-	select {
-	case to <- struct{}{}:
-	default:
-	}
 }
 
 // publish updates the public totals.
@@ -156,10 +130,7 @@ func (e *Engine) publish() {
 func (e *Engine) run() {
 	defer close(e.done)
 	for {
-		e.mu.Lock()
-		pending, closed := e.pending, e.closed
-		e.pending = nil
-		e.mu.Unlock()
+		pending, closed := e.pending.take()
 		if closed {
 			e.inner.freeAll()
 			e.publish()
@@ -174,7 +145,7 @@ func (e *Engine) run() {
 			e.publish()
 		case len(pending) == 0:
 			idle := time.Now()
-			<-e.wake
+			<-e.pending.ready
 			e.begin = e.begin.Add(time.Since(idle))
 		}
 	}
@@ -191,35 +162,56 @@ func (e *engine) drop() {
 	})
 }
 
-// mailbox holds the steps and the end of a job until they are read.
-type mailbox struct {
-	mu    sync.Mutex
-	steps []Step
+// event is a step of a job, or its end.
+type event struct {
+	step  Step
 	ended bool
 	err   error
-	ready chan struct{} // has room for one
 }
 
-func (b *mailbox) step(s Step) {
-	b.mu.Lock()
-	b.steps = append(b.steps, s.clone())
-	b.mu.Unlock()
-	nudge(b.ready)
+// mailbox passes items from one goroutine to another, which never waits for it. ready has room for one: there
+// is something to take.
+type mailbox[T any] struct {
+	mu     sync.Mutex
+	items  []T
+	closed bool
+	ready  chan struct{}
 }
 
-func (b *mailbox) end(err error) {
-	b.mu.Lock()
-	b.ended, b.err = true, err
-	b.mu.Unlock()
-	nudge(b.ready)
-}
+func newMailbox[T any]() *mailbox[T] { return &mailbox[T]{ready: make(chan struct{}, 1)} }
 
-// takeAll returns and removes the steps.
-func (b *mailbox) takeAll() (steps []Step, ended bool, err error) {
+// put adds an item. It returns false if the mailbox is closed.
+func (b *mailbox[T]) put(x T) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	steps, b.steps = b.steps, nil
-	return steps, b.ended, b.err
+	if !b.closed {
+		b.items = append(b.items, x)
+		b.nudge()
+	}
+	return !b.closed
+}
+
+// nudge fills ready unless it is full.
+func (b *mailbox[T]) nudge() {
+	select {
+	case b.ready <- struct{}{}:
+	default:
+	}
+}
+
+// take returns and removes the items.
+func (b *mailbox[T]) take() (items []T, closed bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	items, b.items = b.items, nil
+	return items, b.closed
+}
+
+func (b *mailbox[T]) close() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.closed = true
+	b.nudge()
 }
 
 // caught turns a method's panic into an error on a shared engine, whose goroutine is not the caller's.

@@ -70,7 +70,7 @@ type benching struct {
 }
 
 func (o *options) run(ctx context.Context, s kit.Streams, _ []string) (err error) {
-	r := &benching{options: o, ctx: ctx, streams: s, begin: time.Now(), models: make(map[int]model.Model), failed: make(map[string]error)}
+	r := &benching{options: o, ctx: ctx, streams: s, begin: time.Now(), models: make(map[int]model.Model), failed: make(map[string]error), look: qualities{errors: new(bench.Errors), certificates: new(bench.Certificates)}}
 	settings, err := r.grid(ctx)
 	if err != nil {
 		return err

@@ -30,9 +30,9 @@ var cellParts = []string{bench.PartNELBO, bench.PartAudit, bench.PartCausal, ben
 
 // qualities holds what --quality asks for.
 type qualities struct {
-	parts  []string
-	errors *bench.Errors
-	// certificates is nil if none are asked for.
+	parts []string
+	// errors and certificates are empty if none are asked for.
+	errors       *bench.Errors
 	certificates *bench.Certificates
 	// judge and evaluator are nil without --evaluator.
 	judge     *quality.Judge
@@ -171,12 +171,8 @@ func (r *benching) qualityOf(c *bench.Cell) []bench.Quality {
 			out = append(out, bench.NewQuality(c, part, metrics))
 		}
 	}
-	if r.look.errors != nil {
-		add(bench.PartError, r.look.errors.Metrics(c))
-	}
-	if r.look.certificates != nil {
-		add(bench.PartCertificate, r.look.certificates.Metrics(c))
-	}
+	add(bench.PartError, r.look.errors.Metrics(c))
+	add(bench.PartCertificate, r.look.certificates.Metrics(c))
 	if r.look.has(bench.PartText) {
 		add(bench.PartText, bench.TextMetrics(c, r.log.Repetitions, r.settings.Confidence))
 	}

@@ -33,12 +33,7 @@ func (r *benching) report() bench.Report {
 			out.Cells[i].Failed = fault.Spell(fault.WithoutName(err), r.all.Spell)
 		}
 	}
-	if e := r.look.errors; e != nil {
-		out.Notes = append(out.Notes, e.Notes...)
-	}
-	if c := r.look.certificates; c != nil {
-		out.Notes = append(out.Notes, c.Notes...)
-	}
+	out.Notes = slices.Concat(out.Notes, r.look.errors.Notes, r.look.certificates.Notes)
 	out.Interrupted = r.ctx.Err() != nil
 	out.Complete = len(r.missing()) == 0
 	r.notes(&out)
@@ -74,12 +69,8 @@ func (r *benching) missing() (out []string) {
 			out = append(out, fmt.Sprintf("%s (%d of %d)", what, done, work))
 		}
 	}
-	if r.look.errors != nil {
-		shared("texts of the sampling error", len(r.log.Errors), r.look.errors.Work(r.settings.Quality.ErrorSamples))
-	}
-	if r.look.certificates != nil {
-		shared("runs of certificates", len(r.log.Certified), r.look.certificates.Work(r.settings.Quality.CertificateRuns))
-	}
+	shared("texts of the sampling error", len(r.log.Errors), r.look.errors.Work(r.amounts[bench.PartError]))
+	shared("runs of certificates", len(r.log.Certified), r.look.certificates.Work(r.amounts[bench.PartCertificate]))
 	for _, part := range cellParts {
 		named(part, func(c *bench.Cell) string {
 			if !r.look.has(part) || r.judged(c, part) {
@@ -147,7 +138,7 @@ func (r *benching) notes(report *bench.Report) {
 	if n := q.CausalTexts; n > 0 {
 		add("kl from causal is KL(causal‖P_N) and kl to causal KL(P_N‖causal), from %d texts of each law, without another model; by paths −log P_N of a text is bounded by 16 paths in each block. All calls count, that of a block's first position too.", n)
 	}
-	if c := r.look.certificates; c != nil && c.Work(1) > 0 {
+	if r.look.certificates.Work(1) > 0 {
 		add("certificates estimate upper bounds on TV(P_FHS, P_N) and KL(P_FHS‖P_N) over all free positions, from %d runs of First-Hitting. A limit holds with probability %v, however the runs are distributed.", q.CertificateRuns, r.settings.Confidence)
 	}
 }

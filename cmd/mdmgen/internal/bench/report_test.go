@@ -16,7 +16,7 @@ func TestErrorTexts(t *testing.T) {
 	for want, groups := range map[string][]int{
 		" at 3 texts ": {0, 0, 0, 1, 1, 1}, " at 1 of 3 texts ": {1}, " at 1 to 2 of 3 texts ": {0, 1, 0}, "": nil,
 	} {
-		r := &benching{options: &options{}}
+		r := &benching{look: qualities{errors: new(bench.Errors), certificates: new(bench.Certificates)}, options: &options{}}
 		for _, g := range groups {
 			r.log.Errors = append(r.log.Errors, bench.ErrorSample{Group: g})
 		}

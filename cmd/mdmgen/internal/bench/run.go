@@ -148,10 +148,10 @@ func (r *benching) work() error {
 // missing repetitions, then the parts of quality of each cell. An interrupt is not an error here.
 func (r *benching) measure() error {
 	jobs := []func(context.Context) error{r.repetitions}
-	if r.look.errors != nil {
+	if r.look.has(bench.PartError) {
 		jobs = append(jobs, r.samplingErrors)
 	}
-	if r.look.certificates != nil {
+	if r.look.has(bench.PartCertificate) {
 		jobs = append(jobs, r.certificates)
 	}
 	if len(jobs) > 1 || slices.ContainsFunc(cellParts, r.look.has) {
