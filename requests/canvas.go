@@ -198,8 +198,8 @@ func (l Layout) isClean(id int) error {
 	return nil
 }
 
-// check returns an error for a length that the network does not take.
-func (l Layout) check(n int) error {
+// Check returns an error for a length that the network does not take.
+func (l Layout) Check(n int) error {
 	switch f := l.Facts; {
 	case n < 1:
 		return fmt.Errorf("length %d: must be at least 1", n)
@@ -267,7 +267,7 @@ func (l Layout) fit(pieces []piece) (c Canvas, err error) {
 	default:
 		total = l.Facts.Length
 	}
-	if err := l.check(total); err != nil {
+	if err := l.Check(total); err != nil {
 		return c, wrong("length", err)
 	}
 	if fixed > total || open == 1 && fixed == total {
@@ -297,7 +297,7 @@ func (l Layout) fit(pieces []piece) (c Canvas, err error) {
 
 // given builds the canvas of a list of ids.
 func (l Layout) given(ids []*int) ([]int, error) {
-	if err := l.check(len(ids)); err != nil {
+	if err := l.Check(len(ids)); err != nil {
 		return nil, err
 	}
 	if n := l.Length.Total; n != 0 && n != len(ids) {

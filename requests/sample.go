@@ -107,26 +107,21 @@ func (p Printer) told(j *Job, given, ids []int) int {
 	return from + p.Words.End(ids[from:])
 }
 
+// decoder turns ids into text.
+type decoder func(ids []int) (string, error)
+
 // decoder returns the decoder for the samples of a job. It drops the end tokens that pad a text that
 // must match, or an answer.
 func (p Printer) decoder(j *Job) decoder {
-	if stop := j.Sampler.Settings().Stop; j.Prompt > 0 && stop != nil {
-		return endless{p.Words, *stop}
+	end, set := tokenize.None, j.Sampler.Settings()
+	if j.Prompt > 0 && set.Stop != nil {
+		end = *set.Stop
+	} else if set.Match != nil {
+		end = set.Match[0].Language.End()
 	}
-	if rules := j.Sampler.Settings().Match; rules != nil && rules[0].Language.End() != tokenize.None {
-		return endless{p.Words, rules[0].Language.End()}
+	return func(ids []int) (string, error) {
+		return p.Words.Decode(slices.DeleteFunc(slices.Clone(ids), func(id int) bool { return id == end }))
 	}
-	return p.Words
-}
-
-// endless decodes ids without their end tokens.
-type endless struct {
-	words *tokenize.Tokenizer
-	end   int
-}
-
-func (e endless) Decode(ids []int) (string, error) {
-	return e.words.Decode(slices.DeleteFunc(slices.Clone(ids), func(id int) bool { return id == e.end }))
 }
 
 // text decodes a canvas. It writes runs of masks as {{N}}, as a template has them.
@@ -140,7 +135,7 @@ func text(t decoder, ids []int, mask int) (string, error) {
 		if ids[i] == mask {
 			fmt.Fprintf(&b, "{{%d}}", j-i)
 		} else {
-			s, err := t.Decode(ids[i:j])
+			s, err := t(ids[i:j])
 			if err != nil {
 				return "", err
 			}
@@ -190,11 +185,6 @@ func between(t decoder, ids []int, from, mask int) (string, error) {
 		return rest, nil
 	}
 	return text(t, ids[from:], mask) // A character begins before from.
-}
-
-// decoder turns ids into text.
-type decoder interface {
-	Decode(ids []int) (string, error)
 }
 
 // Settings holds all that the samples depend on, as resolved: defaults are

@@ -3,8 +3,10 @@ package serve
 import (
 	"context"
 	"crypto/sha256"
+	"maps"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -32,13 +34,7 @@ func (s *Server) client(address string) *client {
 	c := s.clients[host]
 	if c == nil {
 		if len(s.clients) >= maxClients {
-			oldest := host
-			for h, o := range s.clients {
-				if oldest == host || o.used.Before(s.clients[oldest].used) {
-					oldest = h
-				}
-			}
-			delete(s.clients, oldest)
+			delete(s.clients, slices.MinFunc(slices.Collect(maps.Keys(s.clients)), func(a, b string) int { return s.clients[a].used.Compare(s.clients[b].used) }))
 		}
 		c = &client{held: make(map[*limit]*semaphore.Weighted)}
 		for _, l := range []*limit{s.positions, s.bodies, s.readers, s.compilers} {
@@ -135,12 +131,7 @@ func (c *connections) context(ctx context.Context, conn net.Conn) context.Contex
 
 // closeIdle closes the connection that has been idle longest. There is one: the new one.
 func (c *connections) closeIdle() {
-	var oldest net.Conn
-	for conn, t := range c.idle {
-		if oldest == nil || t.Before(c.idle[oldest]) {
-			oldest = conn
-		}
-	}
+	oldest := slices.MinFunc(slices.Collect(maps.Keys(c.idle)), func(a, b net.Conn) int { return c.idle[a].Compare(c.idle[b]) })
 	delete(c.idle, oldest)
 	_ = oldest.Close() // Its own goroutine reports nothing to anyone.
 }

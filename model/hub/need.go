@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"regexp"
@@ -163,14 +164,11 @@ func graphsOf(files []File) []string {
 func listed(files []File) string {
 	const most = 12
 	var names []string
-	for _, f := range files {
+	for _, f := range files[:min(most, len(files))] {
 		names = append(names, f.Path)
 	}
-	switch {
-	case len(names) == 0:
-		return "no files"
-	case len(names) > most:
-		return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", len(names)-most)
+	if len(files) > most {
+		return fmt.Sprintf("%s and %d more", strings.Join(names, ", "), len(files)-most)
 	}
-	return strings.Join(names, ", ")
+	return cmp.Or(strings.Join(names, ", "), "no files")
 }

@@ -17,10 +17,10 @@ import (
 // help, "" for none.
 func Arrange(cmd *Command, args []string) (rest []string, help string, err error) {
 	set, names := cmd.Flags, make(map[*Flag]string)
-	for i := 0; i < len(args); i++ {
-		arg := args[i]
-		if arg == "--" {
-			rest = append(rest, args[i+1:]...)
+	for len(args) > 0 {
+		arg := args[0]
+		if args = args[1:]; arg == "--" {
+			rest = append(rest, args...)
 			break
 		}
 		if arg == "-" || !strings.HasPrefix(arg, "-") {
@@ -37,21 +37,21 @@ func Arrange(cmd *Command, args []string) (rest []string, help string, err error
 			f = Texts(new([]string), Flag{Name: Settings})
 		}
 		if w, _ := suggest.Elsewhere(name); f == nil && (name == "model" || w.Name == "model") && namesModels(cmd) {
-			if !inline && i+1 < len(args) {
-				i, value = i+1, args[i+1]
+			if !inline && len(args) > 0 {
+				value, args = args[0], args[1:]
 			}
 			rest = append(rest, value)
 			continue
 		}
 		if f == nil {
-			return nil, "", unknown(cmd, arg, name, args[i+1:])
+			return nil, "", unknown(cmd, arg, name, args)
 		}
 		typed, takes := Dashed(name), f.Takes() && (s == nil || s.takes())
 		if !inline && takes {
-			if i++; i == len(args) {
+			if len(args) == 0 {
 				return nil, "", exit.Usagef("%s: %s needs a value: %[2]s %[3]s", cmd.Name, typed, cmp.Or(f.valueName(), "VALUE"))
 			}
-			value = args[i]
+			value, args = args[0], args[1:]
 		}
 		if f.Name == Settings {
 			key, text, valued := strings.Cut(value, "=")

@@ -202,14 +202,10 @@ func (f *Flag) OrText(p *string) *Flag {
 }
 
 // Format returns the flag --format. If json is one of the words, --json is short for it.
-func Format[T ~string](p *T, words ...T) Set {
-	list := make([]string, len(words))
-	for i, w := range words {
-		list[i] = string(w)
-	}
+func Format(p *string, words ...string) Set {
 	*p = words[0]
-	f := Flag{Name: "format", Category: CatOutput, Usage: "write `FORMAT`: " + strings.Join(list, ", ")}
-	if slices.Contains(list, "json") {
+	f := Flag{Name: "format", Category: CatOutput, Usage: "write `FORMAT`: " + strings.Join(words, ", ")}
+	if slices.Contains(words, "json") {
 		f.Usage = strings.Replace(f.Usage, "json", "json (also --json)", 1)
 		f.Synonyms = []Synonym{{"json", "json"}}
 	}

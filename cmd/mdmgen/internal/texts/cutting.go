@@ -6,6 +6,7 @@ import (
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/exit"
 	"mdmgen/model"
+	"mdmgen/requests"
 	"mdmgen/tokenize"
 )
 
@@ -99,11 +100,8 @@ func (r *Reader) cut() (tokenize.Cut, error) {
 
 // CheckLength returns an error if a model does not take canvases of n positions.
 func CheckLength(n int, f model.Facts) error {
-	switch {
-	case f.FixedLength && n != f.Length:
-		return exit.Usagef("--length %d: the model takes canvases of exactly %d positions", n, f.Length)
-	case n > f.Length:
-		return exit.Usagef("--length %d: the model takes canvases of at most %d positions", n, f.Length)
+	if err := (requests.Layout{Facts: f}).Check(n); err != nil {
+		return exit.Usagef("--%w", err)
 	}
 	return nil
 }

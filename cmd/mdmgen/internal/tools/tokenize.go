@@ -62,12 +62,12 @@ func (o *tokenizing) run(ctx context.Context, s kit.Streams, args []string) erro
 	if err != nil {
 		return setup.NeedTokenizer(err, "tokenize", "")
 	}
-	line := encodeLine(t, o.plain, o.format == "json")
+	line := o.encoded
 	if o.decode {
-		line = decodeLine(t, o.format == "json")
+		line = o.decoded
 	}
 	if len(args) > 0 && args[0] != "-" {
-		result, err := line([]byte(args[0]))
+		result, err := line(t, []byte(args[0]))
 		if err != nil {
 			return fmt.Errorf("tokenize: %w", err)
 		}
@@ -85,7 +85,7 @@ func (o *tokenizing) run(ctx context.Context, s kit.Streams, args []string) erro
 		if err != nil {
 			return errors.Join(out.Flush(), err)
 		}
-		result, err := line(l.Text)
+		result, err := line(t, l.Text)
 		if err != nil {
 			return errors.Join(out.Flush(), fmt.Errorf("standard input:%d: %w", l.N, err))
 		}
@@ -94,51 +94,47 @@ func (o *tokenizing) run(ctx context.Context, s kit.Streams, args []string) erro
 	return out.Flush()
 }
 
-// encodeLine returns the function that turns a line of text into a line of ids.
-func encodeLine(t *tokenize.Tokenizer, plain, asJSON bool) func([]byte) ([]byte, error) {
+// encoded turns a line of text into a line of ids.
+func (o *tokenizing) encoded(t *tokenize.Tokenizer, line []byte) ([]byte, error) {
 	encode := t.Encode
-	if plain {
+	if o.plain {
 		encode = t.EncodePlain
 	}
-	return func(line []byte) ([]byte, error) {
-		if !utf8.Valid(line) {
-			return nil, errors.New("the text is not valid UTF-8")
+	if !utf8.Valid(line) {
+		return nil, errors.New("the text is not valid UTF-8")
+	}
+	text := new(string(line))
+	if o.format == "json" {
+		if err := json.Unmarshal(line, &text); err != nil || text == nil {
+			return nil, errors.New("not a JSON string")
 		}
-		text := new(string)
-		if *text = string(line); asJSON {
-			if err := json.Unmarshal(line, &text); err != nil || text == nil {
-				return nil, errors.New("not a JSON string")
-			}
-			if err := plainjson.Strict(line); err != nil {
-				return nil, err
-			}
-		}
-		ids, err := encode(*text)
-		if err != nil {
+		if err := plainjson.Strict(line); err != nil {
 			return nil, err
 		}
-		return json.Marshal(append([]int{}, ids...)) // [] and not null
 	}
+	ids, err := encode(*text)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(append([]int{}, ids...)) // [] and not null
 }
 
-// decodeLine returns the function that turns a line of ids into a line of text.
-func decodeLine(t *tokenize.Tokenizer, asJSON bool) func([]byte) ([]byte, error) {
-	return func(line []byte) ([]byte, error) {
-		var listed []*int
-		if err := json.Unmarshal(line, &listed); err != nil || listed == nil {
-			return nil, errors.New("not a JSON list of ids")
-		}
-		ids := make([]int, len(listed))
-		for i, id := range listed {
-			if id == nil {
-				return nil, fmt.Errorf("position %d is null, a remaining mask: it has no text", i)
-			}
-			ids[i] = *id
-		}
-		text, err := t.Decode(ids)
-		if err != nil || !asJSON {
-			return []byte(text), err
-		}
-		return kit.JSONLine(text)
+// decoded turns a line of ids into a line of text.
+func (o *tokenizing) decoded(t *tokenize.Tokenizer, line []byte) ([]byte, error) {
+	var listed []*int
+	if err := json.Unmarshal(line, &listed); err != nil || listed == nil {
+		return nil, errors.New("not a JSON list of ids")
 	}
+	ids := make([]int, len(listed))
+	for i, id := range listed {
+		if id == nil {
+			return nil, fmt.Errorf("position %d is null, a remaining mask: it has no text", i)
+		}
+		ids[i] = *id
+	}
+	text, err := t.Decode(ids)
+	if err != nil || o.format != "json" {
+		return []byte(text), err
+	}
+	return kit.JSONLine(text)
 }
