@@ -131,5 +131,5 @@ func runApp(ctx context.Context, args []string, s kit.Streams) error {
 	case help != "":
 		return tools.Help(s.Out, app, cmd, help == "help-all")
 	}
-	return fault.Spelled(cmd.Do(ctx, s, rest), cmd.Flags.Spell)
+	return fault.Spelled(app.Run(ctx, s, cmd, rest), cmd.Flags.Spell)
 }

@@ -7,6 +7,7 @@ package kit
 
 import (
 	"cmp"
+	"flag"
 	"regexp"
 	"slices"
 	"strings"
@@ -208,3 +209,14 @@ func valued(typed, text string) string {
 	}
 	return typed + " " + text
 }
+
+// The following methods make a Flag one of the library's.
+
+// Apply registers the flag by its long name.
+func (f *Flag) Apply(set *flag.FlagSet) error {
+	set.Var(f, f.Name, f.Usage)
+	return nil
+}
+
+// String returns the form of the flag.
+func (f *Flag) String() string { return f.Form() }
