@@ -1,6 +1,7 @@
 package likelihood
 
 import (
+	"bytes"
 	"encoding/json"
 	"math"
 
@@ -31,6 +32,9 @@ type Corpus struct {
 	NatsPerToken estimate.Estimate  `json:"nats_per_token"`
 	BitsPerToken estimate.Estimate  `json:"bits_per_token"`
 	BitsPerByte  *estimate.Estimate `json:"bits_per_byte"`
+	// MonteCarloSE is the standard error of NatsPerToken for a fixed text, nil if a window has no
+	// standard error.
+	MonteCarloSE *float64 `json:"monte_carlo_se"`
 	// PerplexityBound is exp(NatsPerToken). If NotBound is set, the windows' values are not bounds,
 	// and JSON names this field perplexity.
 	PerplexityBound estimate.Estimate `json:"perplexity_bound"`
@@ -39,29 +43,16 @@ type Corpus struct {
 	// the counts are unknown. JSON names them as it names PerplexityBound.
 	WordPerplexityBound *estimate.Estimate `json:"word_perplexity_bound,omitempty"`
 	BytePerplexityBound *estimate.Estimate `json:"byte_perplexity_bound,omitempty"`
-	// MonteCarloSE is the standard error of NatsPerToken for a fixed text, nil if a window has no
-	// standard error.
-	MonteCarloSE *float64 `json:"monte_carlo_se"`
 }
 
 // MarshalJSON names the perplexities bounds unless NotBound is set.
 func (c Corpus) MarshalJSON() ([]byte, error) {
 	type fields Corpus
-	out := struct {
-		fields
-		PerplexityBound     *estimate.Estimate `json:"perplexity_bound,omitempty"`
-		WordPerplexityBound *estimate.Estimate `json:"word_perplexity_bound,omitempty"`
-		BytePerplexityBound *estimate.Estimate `json:"byte_perplexity_bound,omitempty"`
-		Perplexity          *estimate.Estimate `json:"perplexity,omitempty"`
-		WordPerplexity      *estimate.Estimate `json:"word_perplexity,omitempty"`
-		BytePerplexity      *estimate.Estimate `json:"byte_perplexity,omitempty"`
-	}{fields: fields(c)}
+	out, err := json.Marshal(fields(c))
 	if c.NotBound {
-		out.Perplexity, out.WordPerplexity, out.BytePerplexity = &c.PerplexityBound, c.WordPerplexityBound, c.BytePerplexityBound
-	} else {
-		out.PerplexityBound, out.WordPerplexityBound, out.BytePerplexityBound = &c.PerplexityBound, c.WordPerplexityBound, c.BytePerplexityBound
+		out = bytes.ReplaceAll(out, []byte(`perplexity_bound":`), []byte(`perplexity":`))
 	}
-	return json.Marshal(out)
+	return out, err
 }
 
 // Summarize returns the summary of windows. If clustered is set, consecutive windows with the same
