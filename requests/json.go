@@ -75,7 +75,8 @@ func (p *parser) parse(object []byte) (field string, err error) {
 		return "", err
 	}
 	maps.DeleteFunc(all, func(key string, raw json.RawMessage) bool {
-		return string(raw) == "null" && p.known(key)
+		known := slices.Contains(keys, strings.ToLower(key)) || slices.Contains(p.settings(), strings.ReplaceAll(key, "_", "-"))
+		return known && string(raw) == "null"
 	})
 	for _, key := range slices.Sorted(maps.Keys(all)) {
 		if err := p.take(key, all); err != nil {
@@ -90,12 +91,6 @@ func (p *parser) parse(object []byte) (field string, err error) {
 	}
 	rest, _ := json.Marshal(all) // Decoded JSON cannot fail.
 	return p.canvas(rest)
-}
-
-// known reports whether a key is one of a request.
-func (p *parser) known(key string) bool {
-	name := strings.ReplaceAll(key, "_", "-")
-	return slices.Contains(keys, strings.ToLower(key)) || slices.Contains(p.settings(), name)
 }
 
 // settings returns the names of the settings.
@@ -122,11 +117,7 @@ func (p *parser) take(key string, all map[string]json.RawMessage) (err error) {
 		if slices.Contains(keys, strings.ToLower(key)) {
 			return nil
 		}
-		hint := "; keys are " + strings.Join(keys, ", ") + " and the settings of samplers"
-		if near := suggest.Nearest(key, append(p.settings(), keys...)); near != "" {
-			hint = "; did you mean " + strings.ReplaceAll(near, "-", "_") + "?"
-		}
-		return fmt.Errorf("unknown key %.40q%s", key, hint)
+		return suggest.Key(key, keys, " and the settings of samplers", p.settings()...)
 	case slices.Contains(r.Set, name):
 		return fmt.Errorf("field %q appears twice, with - and with _", key)
 	}

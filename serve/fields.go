@@ -47,11 +47,7 @@ func (f fields) only(names []string, more string, others ...string) error {
 		if slices.Contains(others, strings.ReplaceAll(name, "-", "_")) {
 			continue
 		}
-		hint := "; keys are " + strings.Join(names, ", ") + more
-		if near := suggest.Nearest(name, append(others, names...)); near != "" {
-			hint = "; did you mean " + near + "?"
-		}
-		return refuse(http.StatusBadRequest, name, fmt.Sprintf("unknown key %.40q%s", name, hint))
+		return invalid(name, suggest.Key(name, names, more, others...))
 	}
 	return nil
 }

@@ -2,6 +2,7 @@
 package suggest
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -62,4 +63,14 @@ func Ending(text string, words []string) string {
 		return "; did you mean " + near + "?"
 	}
 	return ""
+}
+
+// Key returns the error for an unknown key of an object, with the most similar one of the keys and others, or
+// with the keys; more ends their list. The message has _ for -.
+func Key(typed string, keys []string, more string, others ...string) error {
+	hint := "; keys are " + strings.Join(keys, ", ") + more
+	if near := Nearest(typed, append(others, keys...)); near != "" {
+		hint = "; did you mean " + strings.ReplaceAll(near, "-", "_") + "?"
+	}
+	return fmt.Errorf("unknown key %.40q%s", typed, hint)
 }

@@ -91,21 +91,16 @@ func whole(dir, file string, part Part) bool {
 		if !strings.HasSuffix(f.Path, ".index.json") {
 			continue
 		}
-		all, err := shards(filepath.Join(dir, f.Path))
+		var all []string
+		index, err := plainfile.Read(filepath.Join(dir, f.Path), maxIndex)
+		if err == nil {
+			all, err = checkpoint.Shards(index)
+		}
 		if err != nil || slices.ContainsFunc(all, func(n string) bool { return !slices.Contains(names, n) }) {
 			return false
 		}
 	}
 	return part == Tokenizer || file != "" || strings.HasSuffix(need[len(need)-1].Path, ".onnx") || slices.Contains(names, modelFiles[0])
-}
-
-// shards returns the files that an index of weights lists.
-func shards(path string) ([]string, error) {
-	data, err := plainfile.Read(path, maxIndex)
-	if err != nil {
-		return nil, err
-	}
-	return checkpoint.Shards(data)
 }
 
 // link makes a file of a snapshot from its blob: a relative symbolic link, or a hard link if the

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -27,11 +28,7 @@ const (
 
 // isTrue reports whether a variable is on.
 func isTrue(name string) bool {
-	switch strings.ToUpper(os.Getenv(name)) {
-	case "1", "ON", "YES", "TRUE":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"1", "ON", "YES", "TRUE"}, strings.ToUpper(os.Getenv(name)))
 }
 
 // Offline reports whether HF_HUB_OFFLINE forbids asking the hub.

@@ -215,7 +215,8 @@ type Cell struct {
 
 // Apply applies a frame.
 func (c *Canvas) Apply(f Frame) {
-	c.grow(f.Length + f.Grown)
+	c.Cells = append(c.Cells, slices.Repeat([]Cell{{Masked: true}}, f.Length+f.Grown)...)
+	c.Masked += f.Length + f.Grown
 	for i, l := range f.Positions {
 		cell := Cell{Token: f.Tokens[i], Piece: f.Piece(i), Call: f.Call}
 		if i < len(f.LogP) {
@@ -229,13 +230,6 @@ func (c *Canvas) Apply(f Frame) {
 		c.put(l, Cell{Masked: true, Call: f.Call})
 	}
 	c.Calls, c.Done = f.Call, f.Done
-}
-
-func (c *Canvas) grow(n int) {
-	for range n {
-		c.Cells = append(c.Cells, Cell{Masked: true})
-	}
-	c.Masked += n
 }
 
 func (c *Canvas) put(l int, cell Cell) {

@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -32,11 +31,6 @@ func (r *benching) print(record any) error {
 		err = r.streams.Results.Flush()
 	}
 	return err
-}
-
-// write writes the page, the pictures and the report.
-func (r *benching) write(report *bench.Report) error {
-	return errors.Join(r.drawings(report), r.writeReport(report), r.streams.Results.Finish(report.Interrupted))
 }
 
 // writeReport writes the report in its format.

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -130,7 +131,7 @@ func (r *benching) work() error {
 	if !report.Complete {
 		r.kept.Unfinished()
 	}
-	if err := r.write(&report); err != nil {
+	if err := errors.Join(r.drawings(&report), r.writeReport(&report), r.streams.Results.Finish(report.Interrupted)); err != nil {
 		return err
 	}
 	if err := r.ctx.Err(); err != nil || len(r.faults) == 0 {

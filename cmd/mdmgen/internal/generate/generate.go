@@ -15,6 +15,7 @@ import (
 	"mdmgen/requests"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
+	"mdmgen/samplers/match"
 	"mdmgen/tokenize"
 	"mdmgen/tokenize/chat"
 )
@@ -185,7 +186,10 @@ func (g *generation) prepare() error {
 		s.Length = len(g.jobs[0].Inside(g.jobs[0].Tokens))
 	}
 	s.Prefix, s.Suffix, s.Infill, s.Chat, s.Input = g.prefix, g.suffix, g.infill, g.chat, g.input
-	s.ChatTemplateKwargs, s.Negative, s.BadWords, s.MatchLaw, s.ChatTemplate = g.kwargs, g.negative, g.badWords, g.matchLaw(), g.texts.Template()
+	s.ChatTemplateKwargs, s.Negative, s.BadWords, s.ChatTemplate = g.kwargs, g.negative, g.badWords, g.texts.Template()
+	if g.patterns != nil || slices.ContainsFunc(g.jobs, func(j job) bool { return j.Patterns != nil }) {
+		s.MatchLaw = match.Law
+	}
 	s.Profile, s.Groups, s.Audit, s.Facts, s.Sidecar = g.sampler.Profile.Digest(), g.grouping(g.builder.Options), g.audit, g.model.Facts, g.model.Sidecar
 	g.settings = s
 	return nil

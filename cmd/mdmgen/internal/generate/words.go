@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -129,12 +128,4 @@ func (g *generation) readPatterns(gaps map[string]requests.Gap) error {
 		}
 	}
 	return nil
-}
-
-// matchLaw describes, for the record, the distribution of texts that must match; "" for other runs.
-func (g *generation) matchLaw() string {
-	if g.patterns == nil && !slices.ContainsFunc(g.jobs, func(j job) bool { return j.Patterns != nil }) {
-		return ""
-	}
-	return match.Law
 }

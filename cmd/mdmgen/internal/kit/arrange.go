@@ -17,6 +17,8 @@ import (
 // help, "" for none.
 func Arrange(cmd *Command, args []string) (rest []string, help string, err error) {
 	set, names := cmd.Flags, make(map[*Flag]string)
+	// If the arguments are models, --model names one as well.
+	models := strings.HasPrefix(cmd.Arguments, "MODEL") || strings.HasPrefix(cmd.Arguments, "OWNER/NAME")
 	for len(args) > 0 {
 		arg := args[0]
 		if args = args[1:]; arg == "--" {
@@ -36,7 +38,7 @@ func Arrange(cmd *Command, args []string) (rest []string, help string, err error
 		if none {
 			f = Texts(new([]string), Flag{Name: Settings})
 		}
-		if w, _ := suggest.Elsewhere(name); f == nil && (name == "model" || w.Name == "model") && namesModels(cmd) {
+		if w, _ := suggest.Elsewhere(name); f == nil && (name == "model" || w.Name == "model") && models {
 			if !inline && len(args) > 0 {
 				value, args = args[0], args[1:]
 			}
@@ -92,11 +94,6 @@ func Arrange(cmd *Command, args []string) (rest []string, help string, err error
 		}
 	}
 	return rest, "", err
-}
-
-// namesModels reports whether the arguments of a command are models, so that --model names one as well.
-func namesModels(cmd *Command) bool {
-	return strings.HasPrefix(cmd.Arguments, "MODEL") || strings.HasPrefix(cmd.Arguments, "OWNER/NAME")
 }
 
 // typed returns the flag with a name as typed, in which _ may stand for -, and the synonym used, nil for

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"mdmgen/internal/exit"
+	"mdmgen/internal/fault"
 )
 
 // Set holds the flags of a command.
@@ -24,17 +25,14 @@ func (s Set) Fill() {
 }
 
 // Common puts the named flags into the short help. It returns all flags.
-func (s Set) Common(names ...string) Set {
-	for _, name := range names {
-		s.Find(name).Common = true
-	}
-	return s
-}
+func (s Set) Common(names ...string) Set { return s.mark(names, func(f *Flag) { f.Common = true }) }
 
 // Rare makes the named flags rare. It returns all flags.
-func (s Set) Rare(names ...string) Set {
+func (s Set) Rare(names ...string) Set { return s.mark(names, func(f *Flag) { f.Rare = true }) }
+
+func (s Set) mark(names []string, as func(*Flag)) Set {
 	for _, name := range names {
-		s.Find(name).Rare = true
+		as(s.Find(name))
 	}
 	return s
 }
@@ -42,15 +40,11 @@ func (s Set) Rare(names ...string) Set {
 // Typed returns a flag as a user types it, even if the command does not have it. flag may include a
 // value, as "grid paper" does.
 func (s Set) Typed(flag string) string {
-	name, value, valued := strings.Cut(flag, " ")
-	f := s.Find(name)
-	switch {
-	case f == nil:
+	name, value, _ := strings.Cut(flag, " ")
+	if s.Find(name) == nil {
 		return Dashed(flag)
-	case valued:
-		return f.with(value)
 	}
-	return f.Typed()
+	return s.Spell(fault.Term{Name: name, Value: value})
 }
 
 // Find returns the flag with a long name, nil for none.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -119,15 +118,11 @@ func convert(ctx context.Context, s kit.Streams, runtime *setup.Runtime, args []
 		return w, err
 	}
 	w = written{convertSchema, out, f.Family, f.Parameters, 0, o.Dtype}
-	err = filepath.WalkDir(out, func(_ string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
-			return err
-		}
-		info, err := e.Info()
-		if err == nil {
+	files, err := os.ReadDir(out)
+	for _, f := range files {
+		if info, failed := f.Info(); failed == nil {
 			w.Bytes += uint64(info.Size())
 		}
-		return err
-	})
+	}
 	return w, err
 }

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -97,9 +98,13 @@ func pieceOf(c frame.Cell) string {
 	return c.Piece
 }
 
-// webpage writes runs as a self-contained page.
+// webpage writes runs as a self-contained page, with their frames as compressed JSON in base64.
 func webpage(w io.Writer, runs []*run) error {
-	data, err := packed(runs)
+	var b bytes.Buffer
+	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	if err == nil {
+		err = errors.Join(json.NewEncoder(z).Encode(runs), z.Close())
+	}
 	if err != nil {
 		return err
 	}
@@ -107,18 +112,5 @@ func webpage(w io.Writer, runs []*run) error {
 	for _, r := range runs {
 		shown = append(shown, r.Run)
 	}
-	return page.Replay(w, shown, data)
-}
-
-// packed returns a value as compressed JSON in base64, which the page's script unpacks.
-func packed(v any) (string, error) {
-	var b bytes.Buffer
-	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
-	if err == nil {
-		err = json.NewEncoder(z).Encode(v)
-	}
-	if err == nil {
-		err = z.Close()
-	}
-	return base64.StdEncoding.EncodeToString(b.Bytes()), err
+	return page.Replay(w, shown, base64.StdEncoding.EncodeToString(b.Bytes()))
 }

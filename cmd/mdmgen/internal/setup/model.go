@@ -101,14 +101,6 @@ func (m *Model) Other(ref string, d graph.Dtype, from *kit.Flag) *Model {
 	return &other
 }
 
-// dtype returns --dtype.
-func (m *Model) dtype() (graph.Dtype, error) {
-	if err := m.Dtype.Check(); err != nil {
-		return "", exit.Usagef("%s: %w", kit.Dashed(m.dtypeFlag.Name), err)
-	}
-	return m.Dtype, nil
-}
-
 // OpenCheckpoint opens the checkpoint that ref names, for a command that reads no other kind of
 // model.
 func OpenCheckpoint(ref string, w checkpoint.Weights) (*checkpoint.Checkpoint, error) {
@@ -146,9 +138,10 @@ func (m *Model) Options(ctx context.Context, s kit.Streams, all kit.Set) (model.
 		return model.Options{}, err
 	}
 	out, err := m.files(rt, func() error { return m.locate(ctx, s) })
-	if err == nil {
-		out.Dtype, err = m.dtype()
+	if wrong := m.Dtype.Check(); err == nil && wrong != nil {
+		err = exit.Usagef("%s: %w", kit.Dashed(m.dtypeFlag.Name), wrong)
 	}
+	out.Dtype = m.Dtype
 	out.Keeps = all.Given("cache") && all.Text("cache") != "none"
 	return out, err
 }

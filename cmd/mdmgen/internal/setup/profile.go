@@ -164,11 +164,14 @@ func (p *Profile) Interactions(ctx context.Context, s kit.Streams, m model.Model
 	if in != nil {
 		return in, path, nil
 	}
-	begin := time.Now()
-	in, err := measureShort(ctx, s, m)
-	if err != nil {
-		return nil, "", err
+	begin, f := time.Now(), m.Facts()
+	d := shortLength(f)
+	bar := kit.NewBar(s, min(d, shortCalls), "measuring interactions", "calls")
+	in, err := interaction.Measure(ctx, m, f.Framed(slices.Repeat([]int{f.MaskID}, d)), interaction.Config{Sequences: shortSequences, Calls: shortCalls, Seed: shortSeed, OnCall: func() { bar.Add(1) }})
+	if bar.Clear(); err != nil {
+		return nil, "", fmt.Errorf("interactions: %w", fault.WithoutName(err))
 	}
+	in = in.Smoothed()
 	what := fmt.Sprintf("measured interactions on %s, in %.2g s, for the groups of spread", in, time.Since(begin).Seconds())
 	if err := keep(ctx, path, func(w io.Writer) error { return in.Write(w, made) }); err != nil {
 		s.Notice(fmt.Sprintf("%s; not kept: %s", what, err))
@@ -176,18 +179,6 @@ func (p *Profile) Interactions(ctx context.Context, s kit.Streams, m model.Model
 	}
 	s.Notice(fmt.Sprintf("%s; kept as %s", what, path))
 	return in, path, nil
-}
-
-func measureShort(ctx context.Context, s kit.Streams, m model.Model) (*interaction.Profile, error) {
-	f := m.Facts()
-	d := shortLength(f)
-	bar := kit.NewBar(s, min(d, shortCalls), "measuring interactions", "calls")
-	defer bar.Clear()
-	in, err := interaction.Measure(ctx, m, f.Framed(slices.Repeat([]int{f.MaskID}, d)), interaction.Config{Sequences: shortSequences, Calls: shortCalls, Seed: shortSeed, OnCall: func() { bar.Add(1) }})
-	if err != nil {
-		return nil, fmt.Errorf("interactions: %w", fault.WithoutName(err))
-	}
-	return in.Smoothed(), nil
 }
 
 // shortLength returns the number of positions that the short measurement masks.

@@ -119,10 +119,8 @@ func onCPU(device string) bool { return device == "cpu" }
 // worldConfig returns an error for flags that a world cannot use. Values from the environment are
 // ignored.
 func (r *Runtime) worldConfig(s kit.Streams, all kit.Set) (ort.Config, error) {
-	for _, flag := range []string{"runtime", "threads", "offline", "tf32"} {
-		if all.Given(flag) {
-			return ort.Config{}, exit.Usagef("%s: a world is a table, which needs no runtime", all.Typed(flag))
-		}
+	if err := all.Unused("to a world, a table that needs no runtime", "runtime", "threads", "offline", "tf32"); err != nil {
+		return ort.Config{}, err
 	}
 	out := ort.Config{Search: library.Search{Log: s.Notice}, Device: "cpu"}
 	if all.Given("device") {
