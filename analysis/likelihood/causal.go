@@ -2,6 +2,7 @@ package likelihood
 
 import (
 	"context"
+
 	"mdmgen/internal/fault"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
