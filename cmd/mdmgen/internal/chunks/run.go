@@ -27,31 +27,24 @@ type Work[T any] struct {
 func Do[T any](ctx context.Context, k *Checkpoint, s kit.Streams, bar *kit.Progress, w Work[T]) error {
 	defer k.Close()
 	defer bar.Clear()
-	if k.part != "" {
-		return runPart(ctx, k, s, bar, w)
+	if k.part != "" && k.ended && k.j == nil {
+		s.Notice(fmt.Sprintf("%s already exists: %v", k.part, &k.header.Part))
+		return nil
 	}
 	err := each(ctx, k, bar, w)
 	if err == nil {
 		err = k.finish(s)
 	}
-	bar.Clear()
-	if err != nil {
+	if bar.Clear(); err != nil {
 		k.Unfinished()
 	}
-	return w.End(err)
-}
-
-// runPart does the work of a part, unless that is finished, and prints the result.
-func runPart[T any](ctx context.Context, k *Checkpoint, s kit.Streams, bar *kit.Progress, w Work[T]) error {
-	if k.ended && k.j == nil {
-		s.Notice(fmt.Sprintf("%s already exists: %v", k.part, &k.header.Part))
-		return nil
+	switch {
+	case k.part == "":
+		return w.End(err)
+	case err != nil:
+		err = cmp.Or(ctx.Err(), fault.WithoutName(err))
 	}
-	if err := each(ctx, k, bar, w); err != nil {
-		k.Unfinished()
-		return cmp.Or(ctx.Err(), fault.WithoutName(err))
-	}
-	return k.finish(s)
+	return err
 }
 
 // each goes through the chunks of the run or part in order. It computes the unfinished ones, and

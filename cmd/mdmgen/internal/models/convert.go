@@ -35,21 +35,25 @@ type written struct {
 	Dtype graph.Dtype `json:"dtype"`
 }
 
+// converting holds the flags of convert.
+type converting struct {
+	out, format string
+	weights     checkpoint.Weights
+	graph.Options
+	overrides []string
+	runtime   setup.Runtime
+}
+
 // Convert returns the command convert.
 func Convert() *kit.Command {
-	var out, format string
-	var weights checkpoint.Weights
-	dtype := graph.Float32
-	force := false
-	var overrides []string
-	var runtime setup.Runtime
+	o := &converting{Options: graph.Options{Dtype: graph.Float32}}
 	set := append(kit.Set{
-		setup.WeightsFlag(&weights), setup.FactsFlag(&overrides),
-		setup.DtypeFlag(&dtype, "dtype", "how matrices are stored and multiplied, as `TYPE`"),
-		kit.Text(&out, kit.Flag{Name: "output", Alias: "o", Category: kit.CatOutput, Writes: true, Usage: "write `FOLDER`, which must not exist"}),
-		kit.Bool(&force, kit.Flag{Name: "force", Category: kit.CatOutput, Usage: "write even if the disk seems too small"}),
-		runtime.OfflineFlag(),
-	}, kit.Format(&format, "text", "json")...)
+		setup.WeightsFlag(&o.weights), setup.FactsFlag(&o.overrides),
+		setup.DtypeFlag(&o.Dtype, "dtype", "how matrices are stored and multiplied, as `TYPE`"),
+		kit.Text(&o.out, kit.Flag{Name: "output", Alias: "o", Category: kit.CatOutput, Writes: true, Usage: "write `FOLDER`, which must not exist"}),
+		kit.Bool(&o.Force, kit.Flag{Name: "force", Category: kit.CatOutput, Usage: "write even if the disk seems too small"}),
+		o.runtime.OfflineFlag(),
+	}, kit.Format(&o.format, "text", "json")...)
 	return &kit.Command{
 		Name:      "convert",
 		Usage:     "write a checkpoint as an ONNX folder",
@@ -60,43 +64,37 @@ func Convert() *kit.Command {
 			"is written whole or not at all. Its mdmgen.manifest.json has digests, and it does not open if its weights or\n" +
 			"graph change.",
 		Flags: set,
-		Run: func(ctx context.Context, s kit.Streams, args []string) error {
-			w, err := convert(ctx, s, &runtime, args, out, weights, overrides, graph.Options{Dtype: dtype, Force: force})
-			if err != nil {
-				return err
-			}
-			return kit.Print(s.Out, format, w, fmt.Sprintf("%s: %s, %s parameters as %s, %s\n", printable.String(w.Folder), w.Family, humanize.Comma(w.Parameters), w.Dtype, humanize.IBytes(w.Bytes)))
-		},
+		Run:   o.run,
 	}
 }
 
-func convert(ctx context.Context, s kit.Streams, runtime *setup.Runtime, args []string, out string, weights checkpoint.Weights, overrides []string, o graph.Options) (w written, err error) {
+func (o *converting) run(ctx context.Context, s kit.Streams, args []string) (err error) {
 	if len(args) != 1 {
-		return w, exit.Usagef("convert: expected one folder, got %d arguments: mdmgen convert FOLDER -o NEW", len(args))
+		return exit.Usagef("convert: expected one folder, got %d arguments: mdmgen convert FOLDER -o NEW", len(args))
 	}
-	if out == "" {
-		return w, exit.Usagef("convert: name the folder to write with -o")
+	if o.out == "" {
+		return exit.Usagef("convert: name the folder to write with -o")
 	}
-	if _, err := os.Lstat(out); err == nil {
-		return w, fault.Usage("%v %s: exists already; name a folder that does not", kit.OutputTerm, out)
+	if _, err := os.Lstat(o.out); err == nil {
+		return fault.Usage("%v %s: exists already; name a folder that does not", kit.OutputTerm, o.out)
 	}
-	if _, err := os.Stat(filepath.Dir(filepath.Clean(out))); err != nil {
-		return w, fault.Advise("%v %s: cannot write there: %w", kit.OutputTerm, out, plainfile.Cause(err))
+	if _, err := os.Stat(filepath.Dir(filepath.Clean(o.out))); err != nil {
+		return fault.Advise("%v %s: cannot write there: %w", kit.OutputTerm, o.out, plainfile.Cause(err))
 	}
 	if err := o.Dtype.Check(); err != nil {
-		return w, exit.Usagef("--dtype: %w", err)
+		return exit.Usagef("--dtype: %w", err)
 	}
-	override, err := setup.Overrides(overrides)
+	override, err := setup.Overrides(o.overrides)
 	if err != nil {
-		return w, err
+		return err
 	}
-	ref, err := setup.LocalFolder(ctx, s, runtime.Offline(), args[0], hub.Model)
+	ref, err := setup.LocalFolder(ctx, s, o.runtime.Offline(), args[0], hub.Model)
 	if err != nil {
-		return w, err
+		return err
 	}
-	ck, err := setup.OpenCheckpoint(ref, weights)
+	ck, err := setup.OpenCheckpoint(ref, o.weights)
 	if err != nil {
-		return w, err
+		return err
 	}
 	defer kit.Closing(ck, &err)
 	f, err := ck.Undigested().Tell(setup.KnownFacts(args[0]))
@@ -104,25 +102,28 @@ func convert(ctx context.Context, s kit.Streams, runtime *setup.Runtime, args []
 		f, err = facts.Apply(ctx, f, "", override)
 	}
 	if err != nil {
-		return w, fmt.Errorf("model %s: %w", args[0], err)
+		return fmt.Errorf("model %s: %w", args[0], err)
 	}
 	o.Facts = &f
 	var end func()
 	o.Watch, end = s.Watch()
-	err = graph.Write(ctx, ck, o, out)
+	err = graph.Write(ctx, ck, o.Options, o.out)
 	end()
 	if full := (*graph.DiskFullError)(nil); errors.As(err, &full) {
-		return w, fmt.Errorf("%w; --force writes it anyway", err)
+		return fmt.Errorf("%w; --force writes it anyway", err)
 	}
 	if err != nil {
-		return w, err
+		return err
 	}
-	w = written{convertSchema, out, f.Family, f.Parameters, 0, o.Dtype}
-	files, err := os.ReadDir(out)
+	files, err := os.ReadDir(o.out)
+	if err != nil {
+		return err
+	}
+	w := written{convertSchema, o.out, f.Family, f.Parameters, 0, o.Dtype}
 	for _, f := range files {
-		if info, failed := f.Info(); failed == nil {
+		if info, err := f.Info(); err == nil {
 			w.Bytes += uint64(info.Size())
 		}
 	}
-	return w, err
+	return kit.Print(s.Out, o.format, w, fmt.Sprintf("%s: %s, %s parameters as %s, %s\n", printable.String(w.Folder), w.Family, humanize.Comma(w.Parameters), w.Dtype, humanize.IBytes(w.Bytes)))
 }

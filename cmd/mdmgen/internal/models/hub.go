@@ -30,9 +30,9 @@ type pulled struct {
 
 // pulling holds the flags of pull.
 type pulling struct {
-	runtime       setup.Runtime
-	force, verify bool
-	format        string
+	runtime setup.Runtime
+	setup.PullOptions
+	format string
 }
 
 // Pull returns the command pull.
@@ -40,8 +40,8 @@ func Pull() *kit.Command {
 	o := &pulling{}
 	set := append(kit.Set{
 		o.runtime.OfflineFlag(),
-		kit.Bool(&o.force, kit.Flag{Name: "force", Category: kit.CatGeneral, Usage: "fetch even models that do not fit on this machine or that no command can read"}),
-		kit.Bool(&o.verify, kit.Flag{Name: "verify-digest", Category: kit.CatGeneral, Usage: "check the files that are present, and fetch damaged ones again"}),
+		kit.Bool(&o.Force, kit.Flag{Name: "force", Category: kit.CatGeneral, Usage: "fetch even models that do not fit on this machine or that no command can read"}),
+		kit.Bool(&o.Verify, kit.Flag{Name: "verify-digest", Category: kit.CatGeneral, Usage: "check the files that are present, and fetch damaged ones again"}),
 	}, kit.Format(&o.format, "text", "json")...)
 	return &kit.Command{
 		Name:      "pull",
@@ -79,7 +79,7 @@ func (o *pulling) run(ctx context.Context, s kit.Streams, args []string) error {
 		return fault.WithoutName(err)
 	}
 	for _, n := range names {
-		found, err := setup.Pull(ctx, s, client, n, setup.PullOptions{Force: o.force, Verify: o.verify})
+		found, err := setup.Pull(ctx, s, client, n, o.PullOptions)
 		if err != nil {
 			return err
 		}

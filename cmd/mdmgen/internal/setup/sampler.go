@@ -43,8 +43,9 @@ type Sampler struct {
 // Flags returns the flags that choose the sampler.
 func (s *Sampler) Flags() kit.Set {
 	s.Name = "fhs"
+	known := func(name string) bool { _, ok := catalog.Describe(name); return ok } // published names too
 	return append(kit.Set{
-		kit.Known(&s.Name, catalog.Names(), isSampler, kit.Flag{Name: "sampler", Category: kit.CatSample, Usage: "sample by `NAME`; mdmgen samplers --all lists them"}),
+		kit.Known(&s.Name, catalog.Names(), known, kit.Flag{Name: "sampler", Category: kit.CatSample, Usage: "sample by `NAME`; mdmgen samplers --all lists them"}),
 		kit.Seed(&s.Seed, kit.Flag{Name: "seed", Category: kit.CatSample, Default: "random, printed", Usage: "seed the random streams with `SEED`"}),
 		kit.Int(&s.Batch, 1, 1<<20, kit.Flag{Name: "batch", Category: kit.CatSample, Default: "up to 8", Usage: "pass `N` canvases to each network call"}),
 	}, s.optionFlags(func(o samplers.Option) bool { return !o.Calls && !o.Unplanned })...)
@@ -74,12 +75,6 @@ func (s *Sampler) useCalls(all kit.Set, o *catalog.Options) error {
 		return exit.Usagef("--calls: %s has no number of network calls to choose (%s): leave --calls out, or use --sampler %s", s.Name, d.Calls, spread.Spread.Name)
 	}
 	return nil
-}
-
-// isSampler reports whether name is a sampler's, published names included.
-func isSampler(name string) bool {
-	_, ok := catalog.Describe(name)
-	return ok
 }
 
 // BatchOf returns the default number of sequences per call: few, so that the first samples come

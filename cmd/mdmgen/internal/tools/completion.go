@@ -72,8 +72,7 @@ const (
 // empty; after = those of the value. typed does not include the program's name.
 func complete(app *kit.App, typed []string) (kind string, out []string) {
 	before, cur := typed[:len(typed)-1], typed[len(typed)-1]
-	names := []string{"help", "--help", "--version"}
-	names = append(names, app.Names()...)
+	names := append([]string{"help", "--help", "--version"}, app.Names()...)
 	if len(before) == 0 {
 		return words, beginning(names, cur)
 	}
