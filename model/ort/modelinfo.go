@@ -47,14 +47,15 @@ func named(ios []IO, name string) (IO, bool) {
 // readModel reads the description in an ONNX file. The binding would load the model a second time
 // for it; readModel skips the weights.
 func readModel(data []byte) (d Description, err error) {
-	r, graphs := new(onnxpb.Reader), 0
-	d.Metadata = r.Model(data, func(graph []byte) {
-		graphs++
-		d.readGraph(r, graph)
-	})
-	if r.Err == nil && graphs != 1 {
+	r := new(onnxpb.Reader)
+	graphs, metadata := r.Model(data)
+	if r.Err == nil && len(graphs) != 1 {
 		r.Err = onnxpb.ErrNoModel
 	}
+	for _, g := range graphs {
+		d = describe(g)
+	}
+	d.Metadata = metadata
 	for node := range r.Nodes(data) {
 		if r.Err = d.checkNode(node); r.Err != nil {
 			break
@@ -69,17 +70,16 @@ func readModel(data []byte) (d Description, err error) {
 	return d, nil
 }
 
-func (d *Description) readGraph(r *onnxpb.Reader, graph []byte) {
+func describe(g onnxpb.Graph) (d Description) {
 	constants, types := map[string]bool{}, map[string]bool{}
-	r.Graph(graph, onnxpb.Visitor{
-		Constant: func(t onnxpb.Tensor) { constants[t.Name], types[t.Type] = true, true },
-		Input:    func(in IO) { d.Inputs = append(d.Inputs, in) },
-		Output:   func(out IO) { d.Outputs = append(d.Outputs, out) },
-	})
-	delete(types, "")
+	for _, t := range g.Constants {
+		constants[t.Name], types[t.Type] = true, true
+	}
+	delete(types, "undefined")
 	// Old files list their weights among the inputs.
-	d.Inputs = slices.DeleteFunc(d.Inputs, func(in IO) bool { return constants[in.Name] })
-	d.Weights = slices.Sorted(maps.Keys(types))
+	d.Inputs = slices.DeleteFunc(g.Inputs, func(in IO) bool { return constants[in.Name] })
+	d.Outputs, d.Weights = g.Outputs, slices.Sorted(maps.Keys(types))
+	return d
 }
 
 // An operation is a node of a network by its name and kind.

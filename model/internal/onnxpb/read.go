@@ -43,10 +43,10 @@ const maxNested = 100
 var elementTypes = [...]string{"undefined", "float32", "uint8", "int8", "uint16", "int16", "int32", "int64", "string", "bool",
 	"float16", "float64", "uint32", "uint64", "complex64", "complex128", "bfloat16"}
 
-// elementType returns the name of a TensorProto.DataType, or the text for none that is known.
-func elementType(number int64, unknown string) string {
+// elementType returns the name of a TensorProto.DataType, undefined for none that is known.
+func elementType(number int64) string {
 	if number < 0 || number >= int64(len(elementTypes)) {
-		return unknown
+		number = 0
 	}
 	return elementTypes[number]
 }
@@ -90,11 +90,48 @@ func (r *Reader) fields(data []byte) iter.Seq2[protowire.Number, field] {
 	}
 }
 
+// all yields the fields with a number, or with a path of numbers through messages.
+func (r *Reader) all(data []byte, path ...protowire.Number) iter.Seq[field] {
+	return func(yield func(field) bool) {
+		for n, v := range r.fields(data) {
+			if n != path[0] {
+				continue
+			}
+			if len(path) == 1 {
+				if !yield(v) {
+					return
+				}
+				continue
+			}
+			for part := range r.all(v.bytes, path[1:]...) {
+				if !yield(part) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// last returns the last of the fields that all yields, which is the one that counts; the zero field if
+// there is none.
+func (r *Reader) last(data []byte, path ...protowire.Number) (v field) {
+	for v = range r.all(data, path...) {
+	}
+	return v
+}
+
+func (r *Reader) text(data []byte, number protowire.Number) string {
+	return string(r.last(data, number).bytes)
+}
+
 // Nodes yields the nodes of a model, at any depth.
 func (r *Reader) Nodes(model []byte) iter.Seq[Node] {
 	return func(yield func(Node) bool) {
 		r.walk(aNode, aModel, model, 0, func(data []byte) bool {
-			n := r.node(data)
+			n := Node{Name: r.text(data, 3), Operator: r.text(data, 4)}
+			for in := range r.all(data, 1) {
+				n.Inputs = append(n.Inputs, string(in.bytes))
+			}
 			return r.Err == nil && yield(n)
 		})
 	}
@@ -104,11 +141,9 @@ func (r *Reader) Nodes(model []byte) iter.Seq[Node] {
 func (r *Reader) Outside(model []byte) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		r.walk(aTensor, aModel, model, 0, func(data []byte) bool {
-			for n, v := range r.fields(data) {
-				if n == 13 {
-					if key, file := r.pair(v.bytes); key == "location" && !yield(file) {
-						return false
-					}
+			for pair := range r.all(data, 13) {
+				if r.text(pair.bytes, 1) == "location" && !yield(r.text(pair.bytes, 2)) {
+					return false
 				}
 			}
 			return true
@@ -132,40 +167,26 @@ func (r *Reader) walk(want, kind messageType, data []byte, depth int, yield func
 	return true
 }
 
-// Model reads a ModelProto: it calls graph for each graph, of which a model has one, and returns the
-// metadata.
-func (r *Reader) Model(data []byte, graph func([]byte)) map[string]string {
-	metadata := map[string]string{}
-	for n, v := range r.fields(data) {
-		switch n {
-		case 7:
-			graph(v.bytes)
-		case 14:
-			key, text := r.pair(v.bytes)
-			metadata[key] = text
-		}
+// Model reads a ModelProto: its graphs, of which a model has one, and its metadata.
+func (r *Reader) Model(data []byte) (graphs []Graph, metadata map[string]string) {
+	metadata = map[string]string{}
+	for pair := range r.all(data, 14) {
+		metadata[r.text(pair.bytes, 1)] = r.text(pair.bytes, 2)
 	}
-	return metadata
+	for graph := range r.all(data, 7) {
+		g := Graph{Inputs: r.values(graph.bytes, 11), Outputs: r.values(graph.bytes, 12)}
+		for t := range r.all(graph.bytes, 5) {
+			g.Constants = append(g.Constants, Tensor{r.text(t.bytes, 8), elementType(r.last(t.bytes, 2).x)})
+		}
+		graphs = append(graphs, g)
+	}
+	return graphs, metadata
 }
 
-// A Visitor is called for the parts of a graph, as they come; it need not have all functions.
-type Visitor struct {
-	Constant      func(Tensor)
-	Input, Output func(Value)
-}
-
-// Graph reads a GraphProto.
-func (r *Reader) Graph(data []byte, v Visitor) {
-	for n, part := range r.fields(data) {
-		switch {
-		case n == 5 && v.Constant != nil:
-			v.Constant(r.tensor(part.bytes))
-		case n == 11 && v.Input != nil:
-			v.Input(r.value(part.bytes))
-		case n == 12 && v.Output != nil:
-			v.Output(r.value(part.bytes))
-		}
-	}
+// A Graph is a GraphProto without its nodes.
+type Graph struct {
+	Constants       []Tensor
+	Inputs, Outputs []Value
 }
 
 // A Node is a NodeProto: its name, its operator, and the names of its inputs.
@@ -174,34 +195,8 @@ type Node struct {
 	Inputs         []string
 }
 
-func (r *Reader) node(data []byte) (out Node) {
-	for n, v := range r.fields(data) {
-		switch n {
-		case 1:
-			out.Inputs = append(out.Inputs, string(v.bytes))
-		case 3:
-			out.Name = string(v.bytes)
-		case 4:
-			out.Operator = string(v.bytes)
-		}
-	}
-	return out
-}
-
-// A Tensor is a TensorProto: its name and the type of its elements, "" if it is not known.
+// A Tensor is a TensorProto: its name and the type of its elements.
 type Tensor struct{ Name, Type string }
-
-func (r *Reader) tensor(data []byte) (out Tensor) {
-	for n, v := range r.fields(data) {
-		switch n {
-		case 2:
-			out.Type = elementType(v.x, "")
-		case 8:
-			out.Name = string(v.bytes)
-		}
-	}
-	return out
-}
 
 // A Value is an input or output of a graph.
 type Value struct {
@@ -212,61 +207,21 @@ type Value struct {
 	Shape []int64 `json:"shape"`
 }
 
-// value reads a ValueInfoProto.
-func (r *Reader) value(data []byte) Value {
-	out := Value{Type: elementTypes[0]}
-	for n, v := range r.fields(data) {
-		switch n {
-		case 1:
-			out.Name = string(v.bytes)
-		case 2:
-			for n, v := range r.fields(v.bytes) {
-				if n == 1 {
-					r.tensorType(v.bytes, &out)
+// values reads the ValueInfoProtos of a graph with a number.
+func (r *Reader) values(graph []byte, number protowire.Number) (out []Value) {
+	for value := range r.all(graph, number) {
+		v := Value{Name: r.text(value.bytes, 1), Type: elementType(r.last(value.bytes, 2, 1, 1).x)}
+		for shape := range r.all(value.bytes, 2, 1, 2) {
+			v.Shape = []int64{}
+			for dimension := range r.all(shape.bytes, 1) {
+				size := int64(-1)
+				for n := range r.all(dimension.bytes, 1) {
+					size = max(n.x, -1)
 				}
+				v.Shape = append(v.Shape, size)
 			}
 		}
+		out = append(out, v)
 	}
 	return out
-}
-
-// tensorType reads a TypeProto.Tensor.
-func (r *Reader) tensorType(data []byte, to *Value) {
-	for n, v := range r.fields(data) {
-		switch n {
-		case 1:
-			to.Type = elementType(v.x, to.Type)
-		case 2:
-			to.Shape = []int64{}
-			for n, v := range r.fields(v.bytes) {
-				if n == 1 {
-					to.Shape = append(to.Shape, r.dimension(v.bytes))
-				}
-			}
-		}
-	}
-}
-
-// dimension reads a TensorShapeProto.Dimension, −1 for one of any size.
-func (r *Reader) dimension(data []byte) int64 {
-	size := int64(-1)
-	for n, v := range r.fields(data) {
-		if n == 1 && v.x >= 0 {
-			size = v.x
-		}
-	}
-	return size
-}
-
-// pair reads a StringStringEntryProto.
-func (r *Reader) pair(data []byte) (key, text string) {
-	for n, v := range r.fields(data) {
-		switch n {
-		case 1:
-			key = string(v.bytes)
-		case 2:
-			text = string(v.bytes)
-		}
-	}
-	return key, text
 }
