@@ -1,8 +1,6 @@
 package tokenize
 
 import (
-	"errors"
-	"fmt"
 	"iter"
 
 	"mdmgen/internal/fault"
@@ -64,24 +62,13 @@ func (c Cut) stride() int {
 
 // Validate reports all faults together.
 func (c Cut) Validate() error {
-	var errs []error
+	var faults fault.List
 	inner := c.Length - c.frame()
-	if inner < 1 {
-		errs = append(errs, fmt.Errorf("length %d: must hold at least one token in addition to the frame", c.Length))
-	}
-	if c.Context < 0 || inner >= 1 && c.Context >= inner {
-		errs = append(errs, fmt.Errorf("context %d: must leave at least one of %d tokens to be scored", c.Context, inner))
-	}
-	if c.Stride < 0 || inner >= 1 && c.Stride > max(inner-c.Context, 1) {
-		errs = append(errs, fmt.Errorf("stride %d: must be in 1..%d, or tokens are left out", c.Stride, max(inner-c.Context, 1)))
-	}
-	if c.BOS < None || c.EOS < None {
-		errs = append(errs, errors.New("a token of the frame is below 0"))
-	}
-	if err := errors.Join(errs...); err != nil {
-		return fault.Errorf("tokenize", "%w", err)
-	}
-	return nil
+	faults.If(inner < 1, "length %d: must hold at least one token in addition to the frame", c.Length)
+	faults.If(c.Context < 0 || inner >= 1 && c.Context >= inner, "context %d: must leave at least one of %d tokens to be scored", c.Context, inner)
+	faults.If(c.Stride < 0 || inner >= 1 && c.Stride > max(inner-c.Context, 1), "stride %d: must be in 1..%d, or tokens are left out", c.Stride, max(inner-c.Context, 1))
+	faults.If(c.BOS < None || c.EOS < None, "a token of the frame is below 0")
+	return fault.Join("tokenize", faults...)
 }
 
 // Overlaps reports whether windows score some token twice.

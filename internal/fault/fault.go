@@ -29,10 +29,28 @@ func Errorf(pkg, format string, args ...any) error {
 // Join returns one error of a package, in one line, for the non-nil errs, which it wraps; nil if
 // there are none.
 func Join(pkg string, errs ...error) error {
-	if all := slices.DeleteFunc(slices.Clone(errs), func(err error) bool { return err == nil }); len(all) > 0 {
-		return &Error{pkg, joined(all)}
+	if err := List(slices.DeleteFunc(slices.Clone(errs), func(err error) bool { return err == nil })).Err(); err != nil {
+		return &Error{pkg, err}
 	}
 	return nil
+}
+
+// A List collects faults, all of which a user should hear of at once.
+type List []error
+
+// If adds an error like [Advise]'s if something is wrong.
+func (l *List) If(wrong bool, format string, args ...any) {
+	if wrong {
+		*l = append(*l, Advise(format, args...))
+	}
+}
+
+// Err returns one error, in one line, that wraps those of the list; nil if it is empty.
+func (l List) Err() error {
+	if len(l) == 0 {
+		return nil
+	}
+	return joined(l)
 }
 
 type joined []error
@@ -63,12 +81,7 @@ func Plain(err error) string {
 }
 
 // WithoutName returns an error whose message is [Plain] of err, and which wraps err.
-func WithoutName(err error) error { return &unnamed{err} }
-
-type unnamed struct{ err error }
-
-func (e *unnamed) Error() string { return Plain(e.err) }
-func (e *unnamed) Unwrap() error { return e.err }
+func WithoutName(err error) error { return As(err, Plain(err)) }
 
 // Line folds a foreign message into one line of bounded length.
 func Line(s string) string { return fmt.Sprintf("%.400s", strings.Join(strings.Fields(s), " ")) }

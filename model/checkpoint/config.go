@@ -1,11 +1,10 @@
 package checkpoint
 
 import (
-	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
+	"mdmgen/internal/fault"
 	"mdmgen/model/facts"
 )
 
@@ -160,11 +159,9 @@ func ParseConfig(text []byte) (Config, error) {
 
 // check returns all inconsistencies in one line.
 func (c Config) check() error {
-	var faults []string
+	var faults fault.List
 	in := func(what string, v, lo, hi int) {
-		if v < lo || v > hi {
-			faults = append(faults, fmt.Sprintf("%s is %d: must be in %d..%d", what, v, lo, hi))
-		}
+		faults.If(v < lo || v > hi, "%s is %d: must be in %d..%d", what, v, lo, hi)
 	}
 	in("hidden size", c.Hidden, 2, maxWidth)
 	in("number of blocks", c.Blocks, 1, maxBlocks)
@@ -184,37 +181,23 @@ func (c Config) check() error {
 		in("cond_dim", c.Cond, 1, maxWidth)
 	}
 	for _, base := range map[Network][]float64{Gated: {c.RotaryBase}, Modern: {c.RotaryBase, c.Local.RotaryBase}}[c.Network()] {
-		if !(base >= 1 && base <= 1e12) {
-			faults = append(faults, fmt.Sprintf("base of the rotary frequencies is %v: must be in 1..1e12", base))
-		}
+		faults.If(!(base >= 1 && base <= 1e12), "base of the rotary frequencies is %v: must be in 1..1e12", base)
 	}
 	in("reach of a local block", c.Local.Reach, 0, maxLength)
 	if c.Network() != DDiT {
 		in("width of the MLP", c.Inner, 1, maxWidth)
 		in("number of ids", c.Tokens, 2, c.Columns)
-		if !(c.Epsilon > 0 && c.Epsilon <= 0.1) {
-			faults = append(faults, fmt.Sprintf("epsilon of the norms is %v: must be above 0 and at most 0.1", c.Epsilon))
-		}
+		faults.If(!(c.Epsilon > 0 && c.Epsilon <= 0.1), "epsilon of the norms is %v: must be above 0 and at most 0.1", c.Epsilon)
 	}
+	texts := []string{c.Experts.fault()}
 	if c.Heads > 0 && c.Hidden > 0 {
-		for _, fault := range []string{c.headFault(), c.rotationFault()} {
-			if fault != "" {
-				faults = append(faults, fault)
-			}
-		}
+		texts = []string{c.headFault(), c.rotationFault(), c.Experts.fault()}
 	}
-	if fault := c.Experts.fault(); fault != "" {
-		faults = append(faults, fault)
+	for _, text := range texts {
+		faults.If(text != "", "%s", text)
 	}
-	switch c.Noise {
-	case "loglinear", "linear", "cosine", "geometric":
-	default:
-		faults = append(faults, fmt.Sprintf("noise.type is %s: must be loglinear, linear, cosine or geometric", quoteName(c.Noise)))
-	}
-	if faults != nil {
-		return errors.New(strings.Join(faults, "; "))
-	}
-	return nil
+	faults.If(!slices.Contains([]string{"loglinear", "linear", "cosine", "geometric"}, c.Noise), "noise.type is %s: must be loglinear, linear, cosine or geometric", quoteName(c.Noise))
+	return faults.Err()
 }
 
 // headFault returns the first problem with the heads, "" if there is none.

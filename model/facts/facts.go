@@ -8,7 +8,6 @@ package facts
 import (
 	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -17,6 +16,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"mdmgen/internal/fault"
 )
 
 // Schema is the name of the layout of the JSON form of [Facts]: the value of the metadata key
@@ -173,86 +174,46 @@ func Plain(s string) string {
 
 // Validate reports all inconsistencies together.
 func (f Facts) Validate() error {
-	var errs []error
-	add := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
-	switch {
-	case f.Columns == Unknown:
-		add("columns is missing: the length of a row of logits")
-	case f.Columns < 1 || f.Columns > MaxColumns:
-		add("columns is %d: must be in 1..%d", f.Columns, MaxColumns)
-	}
+	var faults fault.List
+	columns := f.Columns >= 1 && f.Columns <= MaxColumns
+	faults.If(f.Columns == Unknown, "columns is missing: the length of a row of logits")
+	faults.If(f.Columns != Unknown && !columns, "columns is %d: must be in 1..%d", f.Columns, MaxColumns)
 	for _, key := range slices.Sorted(maps.Keys(f.Unstated)) {
-		add("%s is unknown: %w", key, f.Unstated[key])
+		faults.If(true, "%s is unknown: %w", key, f.Unstated[key])
 	}
-	switch {
-	case f.MaskID == Unknown && f.Unstated["mask_id"] != nil:
-	case f.MaskID == Unknown:
-		add("mask_id is missing: the id of MASK")
-	case f.Columns >= 1 && f.Columns <= MaxColumns && (f.MaskID < 0 || f.MaskID > f.Columns):
-		add("mask_id is %d: must be in 0..%d", f.MaskID, f.Columns)
-	}
-	switch {
-	case f.Length == Unknown:
-		add("length is missing: the greatest canvas length")
-	case f.Length < 1 || f.Length > MaxLength:
-		add("length is %d: must be in 1..%d", f.Length, MaxLength)
-	}
-	if f.BlockSize < 0 || f.BlockSize > MaxLength {
-		add("block_size is %d: must be in 0..%d", f.BlockSize, MaxLength)
-	}
-	if f.Causal && f.BlockSize == 0 {
-		add("block_size is missing: a network with causal rows was trained in blocks")
-	}
-	if len(f.Padding) > MaxColumns {
-		add("padding lists %d columns: at most %d", len(f.Padding), MaxColumns)
-	}
-	if f.Parameters < 0 || f.Parameters > maxParameters {
-		add("parameters is %d: must be in 0..%d", f.Parameters, int64(maxParameters))
-	}
+	faults.If(f.MaskID == Unknown && f.Unstated["mask_id"] == nil, "mask_id is missing: the id of MASK")
+	faults.If(f.MaskID != Unknown && columns && (f.MaskID < 0 || f.MaskID > f.Columns), "mask_id is %d: must be in 0..%d", f.MaskID, f.Columns)
+	faults.If(f.Length == Unknown, "length is missing: the greatest canvas length")
+	faults.If(f.Length != Unknown && (f.Length < 1 || f.Length > MaxLength), "length is %d: must be in 1..%d", f.Length, MaxLength)
+	faults.If(f.BlockSize < 0 || f.BlockSize > MaxLength, "block_size is %d: must be in 0..%d", f.BlockSize, MaxLength)
+	faults.If(f.Causal && f.BlockSize == 0, "block_size is missing: a network with causal rows was trained in blocks")
+	faults.If(len(f.Padding) > MaxColumns, "padding lists %d columns: at most %d", len(f.Padding), MaxColumns)
+	faults.If(f.Parameters < 0 || f.Parameters > maxParameters, "parameters is %d: must be in 0..%d", f.Parameters, int64(maxParameters))
 	for _, t := range []struct{ key, text string }{{"name", f.Name}, {"family", f.Family}, {"dtype", f.Dtype}, {"weights", f.Weights}, {"input", f.Input}, {"decoder", f.Decoder}} {
-		if t.text != Plain(t.text) {
-			add("%s is %.50q: must be at most %d bytes of text on one line", t.key, t.text, maxText)
-		}
+		faults.If(t.text != Plain(t.text), "%s is %.50q: must be at most %d bytes of text on one line", t.key, t.text, maxText)
 	}
-	if f.Digest != "" && !digestForm.MatchString(f.Digest) {
-		add("digest is %.80q: must be sha256: and 64 hexadecimal digits", f.Digest)
+	faults.If(f.Digest != "" && !digestForm.MatchString(f.Digest), "digest is %.80q: must be sha256: and 64 hexadecimal digits", f.Digest)
+	if i := slices.IndexFunc(f.Padding, func(p int) bool { return p < 0 || p >= f.Columns }); i >= 0 {
+		faults.If(true, "padding column %d: must be in 0..%d", f.Padding[i], f.Columns-1)
 	}
-	for _, p := range f.Padding {
-		if p < 0 || p >= f.Columns {
-			add("padding column %d: must be in 0..%d", p, f.Columns-1)
-			break
-		}
-	}
-	if n := len(f.Frame); n != 0 && n != 2 || slices.ContainsFunc(f.Frame, func(id int) bool { return id < 0 || id >= f.Columns || id == f.MaskID }) {
-		add("frame is %.60v: must be two ids in 0..%d, not the mask's", fmt.Sprint(f.Frame), f.Columns-1)
-	}
-	if !slices.Contains(noises, f.Noise) {
-		add("noise is %q: must be one of %s", f.Noise, strings.Join(noises, ", "))
-	}
-	if f.Output != Logits && f.Output != LogScore {
-		add("output is %q: must be %q or %q", f.Output, Logits, LogScore)
-	}
-	if len(errs) == 0 && len(f.Excluded()) >= f.Columns {
-		add("no clean token is left of %d columns", f.Columns)
-	}
-	return errors.Join(errs...)
+	framed := len(f.Frame) == 0 || len(f.Frame) == 2 && !slices.ContainsFunc(f.Frame, func(id int) bool { return id < 0 || id >= f.Columns || id == f.MaskID })
+	faults.If(!framed, "frame is %.60v: must be two ids in 0..%d, not the mask's", fmt.Sprint(f.Frame), f.Columns-1)
+	faults.If(!slices.Contains(noises, f.Noise), "noise is %q: must be one of %s", f.Noise, strings.Join(noises, ", "))
+	faults.If(f.Output != Logits && f.Output != LogScore, "output is %q: must be %q or %q", f.Output, Logits, LogScore)
+	faults.If(len(faults) == 0 && len(f.Excluded()) >= f.Columns, "no clean token is left of %d columns", f.Columns)
+	return faults.Err()
 }
 
 // Fits returns an error that lists all facts that contradict own, the facts of the network itself,
 // whose Length is the maximum that it accepts.
 func (f Facts) Fits(own Facts) error {
-	var errs []error
-	add := func(wrong bool, format string, args ...any) {
-		if wrong {
-			errs = append(errs, fmt.Errorf(format, args...))
-		}
-	}
-	add(f.Columns != own.Columns, "columns is %d, but the network has %d", f.Columns, own.Columns)
-	add(f.MaskID >= own.Columns, "mask_id is %d: must be in 0..%d, the network's ids", f.MaskID, own.Columns-1)
-	add(f.Length > own.Length, "length is %d, but the network takes at most %d positions", f.Length, own.Length)
-	add(f.TimeConditioned != own.TimeConditioned, "time_conditioned is %t, but the network has %t", f.TimeConditioned, own.TimeConditioned)
-	add(f.BlockSize != own.BlockSize, "block_size is %d, but the network has %d", f.BlockSize, own.BlockSize)
-	add(f.Causal != own.Causal, "causal is %t, but the network has %t", f.Causal, own.Causal)
-	add(f.Input != "", "input is %q: only ONNX files of other tools have inputs of other names", f.Input)
-	return errors.Join(errs...)
+	var faults fault.List
+	faults.If(f.Columns != own.Columns, "columns is %d, but the network has %d", f.Columns, own.Columns)
+	faults.If(f.MaskID >= own.Columns, "mask_id is %d: must be in 0..%d, the network's ids", f.MaskID, own.Columns-1)
+	faults.If(f.Length > own.Length, "length is %d, but the network takes at most %d positions", f.Length, own.Length)
+	faults.If(f.TimeConditioned != own.TimeConditioned, "time_conditioned is %t, but the network has %t", f.TimeConditioned, own.TimeConditioned)
+	faults.If(f.BlockSize != own.BlockSize, "block_size is %d, but the network has %d", f.BlockSize, own.BlockSize)
+	faults.If(f.Causal != own.Causal, "causal is %t, but the network has %t", f.Causal, own.Causal)
+	faults.If(f.Input != "", "input is %q: only ONNX files of other tools have inputs of other names", f.Input)
+	return faults.Err()
 }
