@@ -22,7 +22,7 @@ func (t *Tensor) empty() bool {
 	return slices.Contains(t.Shape, 0) && len(t.Int64)+len(t.Float32)+len(t.Float64) == 0
 }
 
-// putBytes makes the native tensor on raw memory. The binding needs at least one byte even if there
+// putBytes makes the native tensor on raw memory, which is pinned, since the runtime keeps its address. The binding needs at least one byte even if there
 // are no elements.
 func (s *slot) putBytes(shape []int64, data []byte, kind onnx.TensorElementDataType) error {
 	if len(data) == 0 {
@@ -34,15 +34,4 @@ func (s *slot) putBytes(shape []int64, data []byte, kind onnx.TensorElementDataT
 		s.value = v
 	}
 	return err
-}
-
-// putBool stages integers as bool: true if they are not 0.
-func (s *slot) putBool(t *Tensor) error {
-	from := t.Int64
-	return staged(s, t.Shape, len(from), onnx.TensorElementDataTypeBool, func(to []bool) error {
-		for i, x := range from {
-			to[i] = x != 0
-		}
-		return nil
-	}, nil)
 }

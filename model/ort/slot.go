@@ -2,7 +2,6 @@ package ort
 
 import (
 	"fmt"
-	"math"
 	"runtime"
 	"slices"
 	"unsafe"
@@ -17,7 +16,7 @@ import (
 type slot struct {
 	value onnx.Value // nil when empty
 	shape []int64
-	data  unsafe.Pointer // the caller's slice, for comparison
+	data  *byte // the caller's slice, for comparison
 	// pin keeps the native tensor's memory in place.
 	pin runtime.Pinner
 	// load fills the staging slice before a run, store copies it out after one. Neither is nil in a
@@ -30,18 +29,24 @@ func nothing() error { return nil }
 
 // holds reports whether the slot's tensor uses t's slice with t's shape.
 func (s *slot) holds(t *Tensor) bool {
-	return s.value != nil && s.data == t.pointer() && slices.Equal(s.shape, t.Shape) && t.whole()
+	_, data := t.raw()
+	return s.value != nil && s.data == unsafe.SliceData(data) && slices.Equal(s.shape, t.Shape) && t.whole()
 }
 
-// pointer returns the address of the data; nil if none are set.
-func (t *Tensor) pointer() unsafe.Pointer {
+// raw returns the type and the memory of the data.
+func (t *Tensor) raw() (kind string, data []byte) {
 	switch {
 	case len(t.Int64) > 0:
-		return unsafe.Pointer(unsafe.SliceData(t.Int64))
+		return "int64", memory(t.Int64)
 	case len(t.Float32) > 0:
-		return unsafe.Pointer(unsafe.SliceData(t.Float32))
+		return "float32", memory(t.Float32)
 	}
-	return unsafe.Pointer(unsafe.SliceData(t.Float64))
+	return "float64", memory(t.Float64)
+}
+
+// memory returns the bytes of numbers.
+func memory[T any](data []T) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(data))), len(data)*int(unsafe.Sizeof(*new(T))))
 }
 
 // whole reports whether the slices together have the length that the shape requires.
@@ -63,35 +68,27 @@ func (s *slot) set(input bool, io IO, t *Tensor) error {
 	}
 	s.load, s.store = nothing, func() {}
 	var err error
+	own, data := t.raw()
 	kind, known := elementKinds[io.Type]
 	switch {
 	case t.empty() && known:
 		err = s.putBytes(t.Shape, nil, kind)
+	case io.Type == own && len(data) > 0:
+		err = s.putBytes(t.Shape, data, kind)
 	case input && io.Type == "bool" && len(t.Int64) > 0:
-		err = s.putBool(t)
-	case io.Type == "int64" && len(t.Int64) > 0:
-		err = putTensor(s, t.Shape, t.Int64)
-	case io.Type == "float32" && len(t.Float32) > 0:
-		err = putTensor(s, t.Shape, t.Float32)
-	case io.Type == "float64" && len(t.Float64) > 0:
-		err = putTensor(s, t.Shape, t.Float64)
+		err = staged(s, t.Shape, t.Int64, kind, func(x int64) bool { return x != 0 }, nil)
 	case input && io.Type == "int32" && len(t.Int64) > 0:
-		from := t.Int64
-		err = staged(s, t.Shape, len(from), kind, func(to []int32) error { return narrow(to, from) }, nil)
+		if err = staged(s, t.Shape, t.Int64, kind, func(x int64) int32 { return int32(x) }, nil); err == nil {
+			s.load = checked(t.Int64, s.load)
+		}
 	case input && io.Type == "float64" && len(t.Float32) > 0:
-		from := t.Float32
-		err = staged(s, t.Shape, len(from), kind, func(to []float64) error {
-			for i, x := range from {
-				to[i] = float64(x)
-			}
-			return nil
-		}, nil)
+		err = staged(s, t.Shape, t.Float32, kind, func(x float32) float64 { return float64(x) }, nil)
 	case io.Type == "float16" && len(t.Float32) > 0:
-		err = s.putHalf(t, kind, half.ToFloat16, half.FromFloat16)
+		err = staged(s, t.Shape, t.Float32, kind, half.ToFloat16, half.FromFloat16)
 	case io.Type == "bfloat16" && len(t.Float32) > 0:
-		err = s.putHalf(t, kind, half.ToBFloat16, half.FromBFloat16)
+		err = staged(s, t.Shape, t.Float32, kind, half.ToBFloat16, half.FromBFloat16)
 	default:
-		return fmt.Errorf("the network has %s, which %s cannot pass", io.Type, t.typeName())
+		return fmt.Errorf("the network has %s, which %s cannot pass", io.Type, own)
 	}
 	if err != nil {
 		s.pin.Unpin()
@@ -99,57 +96,29 @@ func (s *slot) set(input bool, io IO, t *Tensor) error {
 	}
 	live.Add(1)
 	s.shape = slices.Clone(t.Shape)
-	s.data = t.pointer()
+	s.data = unsafe.SliceData(data)
 	return nil
 }
 
-func (t *Tensor) typeName() string {
-	switch {
-	case len(t.Int64) > 0:
-		return "int64"
-	case len(t.Float32) > 0:
-		return "float32"
-	}
-	return "float64"
-}
-
-// putTensor makes the native tensor. The runtime keeps the address from now on, so the memory is
-// pinned.
-func putTensor[T int64 | float32 | float64](s *slot, shape []int64, data []T) error {
-	s.pin.Pin(unsafe.SliceData(data))
-	v, err := onnx.NewTensor(onnx.Shape(shape), data)
-	if err == nil {
-		s.value = v
-	}
-	return err
-}
-
-// staged makes the native tensor of n elements of the model's own type. load fills it before a run;
-// store, if not nil, copies it out after one.
-func staged[T any](s *slot, shape []int64, n int, kind onnx.TensorElementDataType, load func(to []T) error, store func(from []T)) error {
-	data := make([]T, n)
-	s.load = func() error { return load(data) }
-	if store != nil {
-		s.store = func() { store(data) }
-	}
-	bytes := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(data))), n*int(unsafe.Sizeof(data[0])))
-	return s.putBytes(shape, bytes, kind)
-}
-
-// putHalf stages 16-bit numbers. Only one of load and store matters, depending on the direction: a
-// run does not write an input's staging slice, and overwrites an output's.
-func (s *slot) putHalf(t *Tensor, kind onnx.TensorElementDataType, to func(float32) uint16, from func(uint16) float32) error {
-	wide := t.Float32
-	return staged(s, t.Shape, len(wide), kind, func(narrow []uint16) error {
-		for i, x := range wide {
-			narrow[i] = to(x)
+// staged makes the native tensor of the model's own type for the caller's numbers. to fills it before a
+// run; from, if not nil, copies it out after one. Only one of these matters, depending on the direction:
+// a run does not write an input's staging slice, and overwrites an output's.
+func staged[T, M any](s *slot, shape []int64, own []T, kind onnx.TensorElementDataType, to func(T) M, from func(M) T) error {
+	data := make([]M, len(own))
+	s.load = func() error {
+		for i, x := range own {
+			data[i] = to(x)
 		}
 		return nil
-	}, func(narrow []uint16) {
-		for i, h := range narrow {
-			wide[i] = from(h)
+	}
+	if from != nil {
+		s.store = func() {
+			for i, x := range data {
+				own[i] = from(x)
+			}
 		}
-	})
+	}
+	return s.putBytes(shape, memory(data), kind)
 }
 
 // free empties the slot.
@@ -164,13 +133,12 @@ func (s *slot) free() error {
 	return err
 }
 
-// narrow copies ids as 32-bit integers.
-func narrow(dst []int32, src []int64) error {
-	for i, x := range src {
-		if x < math.MinInt32 || x > math.MaxInt32 {
-			return fmt.Errorf("value %d does not fit into the network's int32", x)
+// checked returns load for ids that are passed as 32-bit integers.
+func checked(ids []int64, load func() error) func() error {
+	return func() error {
+		if i := slices.IndexFunc(ids, func(x int64) bool { return x != int64(int32(x)) }); i >= 0 {
+			return fmt.Errorf("value %d does not fit into the network's int32", ids[i])
 		}
-		dst[i] = int32(x)
+		return load()
 	}
-	return nil
 }
