@@ -60,27 +60,23 @@ func parseBERT(p probe) (Config, error) {
 // tied, the embedding of the vocabulary.
 func encoderTensors(c Config) (l layout) {
 	h := c.Hidden
-	norm := func(name string) {
-		l.add(name+".weight", h)
-		l.add(name+".bias", h)
-	}
 	l.add("bert.embeddings.word_embeddings.weight", c.Columns, h)
 	l.add("bert.embeddings.position_embeddings.weight", c.Length, h)
 	l.add("bert.embeddings.token_type_embeddings.weight", c.Types, h)
-	norm("bert.embeddings.LayerNorm")
+	l.norm("bert.embeddings.LayerNorm", h, true)
 	for i := range c.Blocks {
 		b := fmt.Sprintf("bert.encoder.layer.%d.", i)
 		for _, part := range []string{"query", "key", "value"} {
 			l.linear(b+"attention.self."+part, h, h, true)
 		}
 		l.linear(b+"attention.output.dense", h, h, true)
-		norm(b + "attention.output.LayerNorm")
+		l.norm(b+"attention.output.LayerNorm", h, true)
 		l.linear(b+"intermediate.dense", c.Inner, h, true)
 		l.linear(b+"output.dense", h, c.Inner, true)
-		norm(b + "output.LayerNorm")
+		l.norm(b+"output.LayerNorm", h, true)
 	}
 	l.linear("cls.predictions.transform.dense", h, h, true)
-	norm("cls.predictions.transform.LayerNorm")
+	l.norm("cls.predictions.transform.LayerNorm", h, true)
 	l.add("cls.predictions.bias", c.Columns)
 	if !c.Tied {
 		l.linear(encoderHead, c.Columns, h, false)

@@ -15,12 +15,7 @@ var dditNaming = naming{Network: DDiT, embedding: "vocab_embed.embedding", parts
 // have a conditioning network and adaLN modulations instead, which BD3-LM may lack.
 func dditTensors(c Config) (l layout) {
 	h, conditioned := c.Hidden, c.Conditioned()
-	norm := func(name string) {
-		l.add(name+".weight", h)
-		if c.Family == RADD {
-			l.add(name+".bias", h)
-		}
-	}
+	norm := func(name string) { l.norm(name, h, c.Family == RADD) }
 	l.add(c.Embedding(), c.Columns, h)
 	if conditioned {
 		l.linear("sigma_map.mlp.0", c.Cond, Frequencies, true)

@@ -78,21 +78,17 @@ func learnedTensors(c Config) (l layout) {
 		l = append(l, Spec{Name: name + ".weight", Shape: []int{in, out}, Across: true})
 		l.add(name+".bias", out)
 	}
-	norm := func(name string) {
-		l.add(name+".weight", h)
-		l.add(name+".bias", h)
-	}
 	l.add(c.Embedding(), c.Columns, h)
 	l.add(PositionTable, c.Length, h)
 	for i := range c.Blocks {
-		norm(n.At(i, n.AttentionNorm))
+		l.norm(n.At(i, n.AttentionNorm), h, true)
 		linear(n.At(i, n.Queries), 3*h, h)
 		linear(n.At(i, n.AttentionOut), h, h)
-		norm(n.At(i, n.MLPNorm))
+		l.norm(n.At(i, n.MLPNorm), h, true)
 		linear(n.At(i, n.Up), c.Inner, h)
 		linear(n.At(i, n.Down), h, c.Inner)
 	}
-	norm(n.FinalNorm)
+	l.norm(n.FinalNorm, h, true)
 	if !c.Tied {
 		l.linear(n.Head, c.Columns, h, false)
 	}

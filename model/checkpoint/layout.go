@@ -31,6 +31,14 @@ func (l *layout) linear(name string, out, in int, bias bool) {
 	}
 }
 
+// norm adds the weights of a norm, and its bias if it has one.
+func (l *layout) norm(name string, size int, bias bool) {
+	l.add(name+".weight", size)
+	if bias {
+		l.add(name+".bias", size)
+	}
+}
+
 // Parameters returns the number of parameters, buffers excluded.
 func (c Config) Parameters() int64 {
 	var n int64

@@ -39,20 +39,11 @@ const (
 	Negated Dtype = "a negated view, to be saved with .resolve_neg()"
 )
 
+// sizes are the bytes of an element.
+var sizes = map[Dtype]int{F64: 8, I64: 8, U64: 8, F32: 4, I32: 4, U32: 4, F16: 2, BF16: 2, I16: 2, U16: 2, I8: 1, U8: 1, Bool: 1, F8E4M3: 1, F8E5M2: 1}
+
 // Size returns the bytes of an element, 0 for an unknown type.
-func (d Dtype) Size() int {
-	switch d {
-	case F64, I64, U64:
-		return 8
-	case F32, I32, U32:
-		return 4
-	case F16, BF16, I16, U16:
-		return 2
-	case I8, U8, Bool, F8E4M3, F8E5M2:
-		return 1
-	}
-	return 0
-}
+func (d Dtype) Size() int { return sizes[d] }
 
 // Float reports whether the type is one used for networks' weights.
 func (d Dtype) Float() bool { return d == F32 || d == F16 || d == BF16 || d == F64 }
