@@ -13,7 +13,7 @@ var operators = [][]string{{"or"}, {"and"}, {"==", "!=", "<", "<=", ">", ">=", "
 const comparing = 2
 
 // before are the signs and names after which an operand follows, so that - is its sign.
-var before = strings.Fields("+ - ~ * / // % == != < > <= >= = ( [ { , : in and or not if else is")
+var before = strings.Fields("+ - ~ * / // % == != < > <= >= = , : in and or not if else is")
 
 // functions are those that templates call by their names.
 var functions = strings.Fields("range namespace raise_exception strftime_now")
@@ -41,14 +41,9 @@ func operation(ts []token, n int) string {
 	if n == comparing && len(ts) > 0 && ts[0].is("not") {
 		return "(not " + operation(ts[1:], n) + ")"
 	}
-	at, depth := 0, 0
+	at := 0
 	for i, t := range ts {
-		switch {
-		case t.is("(", "[", "{"):
-			depth++
-		case t.is(")", "]", "}"):
-			depth--
-		case depth == 0 && i > 0 && t.is(operators[n]...) && (!ts[i-1].is(before...) || t.is("in") && ts[i-1].is("not")):
+		if i > 0 && t.is(operators[n]...) && (!ts[i-1].is(before...) || t.is("in") && ts[i-1].is("not")) {
 			if n == comparing && at > 0 {
 				refuse("a chain of comparisons is not supported")
 			}
@@ -97,23 +92,20 @@ func primary(ts []token) (string, []token) {
 	case t.kind < isName:
 		return t.text, rest
 	case t.is("(", "[", "{"):
-		end := partner(ts)
-		inner := ts[1:end]
-		switch rest = ts[end+1:]; {
+		switch {
 		case t.text == "{":
-			return "{" + list_(inner, pair) + " }", rest
-		case t.text == "(" && level(inner, ",") == len(inner):
-			return "(" + value(inner) + ")", rest
+			return "{" + list_(t.inner, pair) + " }", rest
+		case t.text == "(" && level(t.inner, ",") == len(t.inner):
+			return "(" + value(t.inner) + ")", rest
 		}
-		return "[" + list_(inner, value) + "]", rest
+		return "[" + list_(t.inner, value) + "]", rest
 	case t.kind != isName || t.is(before...) || t.is("null"):
 		refuse("%s is not supported here", t.text)
 	case len(rest) > 0 && rest[0].is("("):
 		if !slices.Contains(functions, t.text) {
 			refuse("calling %s is not supported", t.text)
 		}
-		end := partner(rest)
-		return t.text + "(" + list_(rest[1:end], argument) + ")", rest[end+1:]
+		return t.text + "(" + list_(rest[0].inner, argument) + ")", rest[1:]
 	}
 	return t.text, rest
 }
@@ -149,13 +141,12 @@ func members(x string, ts []token, filter bool) (string, []token) {
 	for len(ts) > 0 {
 		switch t := ts[0]; {
 		case t.is("["):
-			end := partner(ts)
-			if key := ts[1:end]; level(key, ":") == len(key) {
-				x = "at_(" + x + ", " + value(key) + ")"
+			if level(t.inner, ":") == len(t.inner) {
+				x = "at_(" + x + ", " + value(t.inner) + ")"
 			} else {
-				x = "at_(" + x + ")[" + bounds(key) + "]"
+				x = "at_(" + x + ")[" + bounds(t.inner) + "]"
 			}
-			ts = ts[end+1:]
+			ts = ts[1:]
 		case t.is("."):
 			name, args, rest := called(ts)
 			switch {
@@ -168,7 +159,7 @@ func members(x string, ts []token, filter bool) (string, []token) {
 			case methods[name] == nil:
 				refuse("the method %s is not supported", name)
 			default:
-				x = "m_" + name + "(" + list_(slices.Concat([]token{{isName, x}, {isSign, ","}}, args), argument) + ")"
+				x = "m_" + name + "(" + list_(with(x, args), argument) + ")"
 			}
 			ts = rest
 		case filter && t.is("|"):
@@ -176,7 +167,7 @@ func members(x string, ts []token, filter bool) (string, []token) {
 			if filters[name] == nil || len(rest) > 0 && rest[0].is(".", "[") {
 				refuse("the filter %s, or a member of its result, is not supported", name)
 			}
-			x = "f_" + name + "(" + list_(slices.Concat([]token{{isName, x}, {isSign, ","}}, args), argument) + ")"
+			x = "f_" + name + "(" + list_(with(x, args), argument) + ")"
 			ts = rest
 		case filter && t.is("is"):
 			not := len(ts) > 1 && ts[1].is("not")
@@ -187,13 +178,18 @@ func members(x string, ts []token, filter bool) (string, []token) {
 			if tests[name] == nil || len(rest) > 0 && !rest[0].is("|", "is") {
 				refuse("the test %s, or its value without brackets, is not supported", name)
 			}
-			x = fmt.Sprintf("is_(%t, %q, %s)", !not, name, list_(slices.Concat([]token{{isName, x}, {isSign, ","}}, args), value))
+			x = fmt.Sprintf("is_(%t, %q, %s)", !not, name, list_(with(x, args), value))
 			ts = rest
 		default:
 			return x, ts
 		}
 	}
 	return x, ts
+}
+
+// with returns arguments after a translated value.
+func with(x string, args []token) []token {
+	return slices.Concat([]token{{kind: isName, text: x}, {kind: isSign, text: ","}}, args)
 }
 
 // called returns the name or number after a sign, the tokens in the brackets after it, nil if there
@@ -204,8 +200,7 @@ func called(ts []token) (name string, args, rest []token) {
 	}
 	name, rest = ts[1].text, ts[2:]
 	if len(rest) > 0 && rest[0].is("(") {
-		end := partner(rest)
-		return name, rest[1:end:end], rest[end+1:]
+		return name, rest[0].inner, rest[1:]
 	}
 	return name, nil, rest
 }
@@ -223,13 +218,4 @@ func bounds(ts []token) string {
 		from = value(ts[:i])
 	}
 	return from + ":" + bounds(ts[i+1:])
-}
-
-// partner returns the index of the bracket that ends the first token.
-func partner(ts []token) int {
-	end := 1 + level(ts[1:], ")", "]", "}")
-	if end == len(ts) {
-		refuse("a bracket does not end")
-	}
-	return end
 }

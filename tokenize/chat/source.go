@@ -21,10 +21,12 @@ var (
 	endraw = regexp.MustCompile(`\{%([-+]?)\s*endraw\s*([-+]?)%\}`)
 )
 
-// token is a part of a tag. kind is 0 for a float, then as in [lexeme]; text is that of the engine.
+// token is a part of a tag. kind is 0 for a float, then as in [lexeme]; text is that of the engine. A
+// pair of brackets is one token, with the text of the first and what is between them.
 type token struct {
-	kind int
-	text string
+	kind  int
+	text  string
+	inner []token
 }
 
 const (
@@ -44,6 +46,7 @@ type translator struct {
 	out   string
 	line  int
 	begun bool // whether the last tag ended within a line
+	parts int  // of the tag that is read
 	// open are the statements whose ends are missing.
 	open []block
 }
@@ -111,7 +114,9 @@ func translate(source string) (out string, err error) {
 			t.trim(sign, true)
 			continue
 		}
-		tokens, sign := t.tokens(kind)
+		t.parts = 0
+		tokens, end := t.tokens(tagEnds[kind], 0)
+		sign = end[:len(end)-2]
 		t.trim(sign, kind == '%')
 		if kind == '{' {
 			t.out += "{{ print_(" + value(tokens) + ") }}"
@@ -160,6 +165,12 @@ func (t *translator) text(s, sign string, block bool) {
 	}
 }
 
+// tagEnds are the ends of tags, with their signs, and brackets those of brackets.
+var (
+	tagEnds  = map[byte][]string{'{': {"}}", "-}}"}, '%': {"%}", "-%}", "+%}"}}
+	brackets = map[string][]string{"(": {")"}, "[": {"]"}, "{": {"}"}}
+)
+
 // isSpace reports whether Python takes a character for a blank.
 func isSpace(r rune) bool { return unicode.IsSpace(r) || r >= 0x1c && r <= 0x1f }
 
@@ -168,15 +179,15 @@ func constant(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
 }
 
-// tokens reads the tokens of a tag up to its end, whose sign it returns.
-func (t *translator) tokens(kind byte) (out []token, sign string) {
-	end, depth := map[byte]string{'{': "}}", '%': "%}"}[kind], 0
+// tokens reads the tokens of a tag, or between brackets, up to one of the ends, which it returns.
+func (t *translator) tokens(ends []string, depth int) (out []token, end string) {
+	out = []token{}
 	for {
 		t.skip(len(t.rest) - len(strings.TrimLeftFunc(t.rest, isSpace)))
-		for _, sign := range []string{"", "-", "+"} {
-			if depth == 0 && strings.HasPrefix(t.rest, sign+end) && (sign != "+" || kind == '%') {
-				t.skip(len(sign) + 2)
-				return out, sign
+		for _, end := range ends {
+			if strings.HasPrefix(t.rest, end) {
+				t.skip(len(end))
+				return out, end
 			}
 		}
 		m := lexeme.FindStringSubmatch(t.rest)
@@ -184,7 +195,11 @@ func (t *translator) tokens(kind byte) (out []token, sign string) {
 			r, _ := utf8.DecodeRuneInString(t.rest)
 			refuse("%q is not supported in a tag, or the tag does not end", r)
 		}
-		tok := token{slices.IndexFunc(m[1:], func(s string) bool { return s != "" }), m[0]}
+		tok := token{kind: slices.IndexFunc(m[1:], func(s string) bool { return s != "" }), text: m[0]}
+		if t.parts++; depth > 32 || t.parts > maxParts || tok.is(")", "]", "}") {
+			refuse("a tag has more than %d parts, or brackets without a partner or more than 32 deep", maxParts)
+		}
+		t.skip(len(m[0]))
 		switch {
 		case tok.kind == isText:
 			tok.text = unquoted(m[0][1 : len(m[0])-1])
@@ -194,13 +209,8 @@ func (t *translator) tokens(kind byte) (out []token, sign string) {
 			}
 		case tok.kind < isName:
 			tok.text = number(tok)
-		case tok.is("(", "[", "{"):
-			depth++
-		case tok.is(")", "]", "}"):
-			depth--
-		}
-		if t.skip(len(m[0])); depth < 0 || depth > 32 || len(out) == maxParts {
-			refuse("a tag has more than %d parts, or brackets without a partner or more than 32 deep", maxParts)
+		case brackets[tok.text] != nil:
+			tok.inner, _ = t.tokens(brackets[tok.text], depth+1)
 		}
 		out = append(out, tok)
 	}

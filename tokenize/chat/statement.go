@@ -130,7 +130,7 @@ func (t *translator) set(ts []token) {
 	}
 	of := ts[at+1:]
 	if level(of, ",") < len(of) {
-		of = slices.Concat([]token{{isSign, "["}}, of, []token{{isSign, "]"}})
+		of = []token{{isSign, "[", of}}
 	}
 	if len(targets) == 1 {
 		t.out += fmt.Sprintf("{%% set %s = keep_(%s) %%}", targets[0], value(of))
@@ -158,19 +158,10 @@ func names(ts []token) (out []string) {
 	return out
 }
 
-// level returns the index of the first of some names or signs that is outside brackets, else the
-// number of tokens.
+// level returns the index of the first of some names or signs, else the number of tokens.
 func level(ts []token, of ...string) int {
-	depth := 0
-	for i, t := range ts {
-		switch {
-		case depth == 0 && t.is(of...):
-			return i
-		case t.is("(", "[", "{"):
-			depth++
-		case t.is(")", "]", "}"):
-			depth--
-		}
+	if i := slices.IndexFunc(ts, func(t token) bool { return t.is(of...) }); i >= 0 {
+		return i
 	}
 	return len(ts)
 }
