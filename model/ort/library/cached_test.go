@@ -18,7 +18,7 @@ import (
 // TestFetchOnce fetches from several goroutines: one does so, the others use its result.
 func TestFetchOnce(t *testing.T) {
 	b, data := here(t), []byte(libraryBytes)
-	wheel := smallWheel(t, b.library)
+	wheel := smallWheel(t, b.library())
 	count := filepath.Join(t.TempDir(), "count")
 	cache := fakeMachine(t, map[string]string{"python3": deliver(wheel) + "\necho once >> '" + count + "'"})
 	pinned(t, b, wheel, data)
@@ -38,7 +38,7 @@ func TestFetchOnce(t *testing.T) {
 		t.Errorf("the client ran %q, %v", runs, err)
 	}
 	// A library that differs from the one fetched is replaced, once, with one notice.
-	path := filepath.Join(cache, "runtime", b.folder(), filepath.Base(b.library))
+	path := filepath.Join(cache, "runtime", b.folder(), filepath.Base(b.library()))
 	reftest.OK(t, os.WriteFile(path, append(data[:len(data)-1:len(data)-1], ^data[len(data)-1]), 0o755))
 	var mutex sync.Mutex
 	var log []string

@@ -76,7 +76,7 @@ func (b build) fetch(ctx context.Context, s Search, tried []Candidate) (*Library
 		return nil, fmt.Errorf("onnx runtime: cache folder: lock: %w", err)
 	}
 	defer lock.Release()
-	final := filepath.Join(root, b.folder(), path.Base(b.library))
+	final := filepath.Join(root, b.folder(), path.Base(b.library()))
 	now := s.examine(ctx, final, sourceCache)
 	if now.Reason == "" && (b.cuda == "" || now.CheckCUDA() == nil) {
 		return &now.Library, nil
@@ -166,8 +166,8 @@ func (b build) bring(ctx context.Context, root, final string) (int64, error) {
 	}
 	out := filepath.Join(tmp, "library")
 	// The library comes last: once it exists, the build is complete.
-	for _, name := range append(slices.Sorted(maps.Keys(b.providers)), path.Base(b.library)) {
-		err := extract(archive, path.Join(path.Dir(b.library), name), out)
+	for _, name := range append(slices.Sorted(maps.Keys(b.providers)), path.Base(b.library())) {
+		err := extract(archive, path.Join(path.Dir(b.library()), name), out)
 		if err == nil {
 			err = os.Rename(out, filepath.Join(filepath.Dir(final), name))
 		}

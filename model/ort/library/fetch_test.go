@@ -131,7 +131,7 @@ func left(t *testing.T, cache string) []string {
 
 func TestFetch(t *testing.T) {
 	b := here(t)
-	wheel := smallWheel(t, b.library)
+	wheel := smallWheel(t, b.library())
 	tests := []struct {
 		name    string
 		scripts map[string]string
@@ -146,7 +146,7 @@ func TestFetch(t *testing.T) {
 			pinned(t, b, wheel, []byte(libraryBytes))
 			var log []string
 			l := reftest.Must(Search{Log: func(s string) { log = append(log, s) }}.Fetch(t.Context(), nil))(t)
-			want := filepath.Join("runtime", b.folder(), filepath.Base(b.library))
+			want := filepath.Join("runtime", b.folder(), filepath.Base(b.library()))
 			if got := left(t, cache); len(got) != 1 || got[0] != want || l.Path != filepath.Join(cache, want) || l.Version != Version || l.Source != "fetched" {
 				t.Errorf("files %v, library %+v", got, l)
 			}
@@ -162,7 +162,7 @@ func TestFetch(t *testing.T) {
 
 func TestFetchFails(t *testing.T) {
 	b := here(t)
-	wheel, other := smallWheel(t, b.library), smallWheel(t, "else.so")
+	wheel, other := smallWheel(t, b.library()), smallWheel(t, "else.so")
 	quarter := put(t, "onnxruntime-1.32.0.whl", []byte("half of an archive"))
 	tests := []struct {
 		name    string
@@ -175,7 +175,7 @@ func TestFetchFails(t *testing.T) {
 		{"client fails", map[string]string{"python3": "echo WARNING: slow; echo 'ERROR: could not connect' >&2; echo bye; exit 1"}, []string{"pip: ERROR: could not connect"}, ""},
 		{"client leaves nothing", map[string]string{"python3": "exit 0"}, []string{"pip: it left 0 archives"}, ""},
 		{"both fail", map[string]string{"python3": "echo 'No module named pip' >&2; exit 1", "python": "echo 'ERROR: 404' >&2; exit 1"}, []string{"pip: No module named pip", "ERROR: 404"}, ""},
-		{"wheel without library", map[string]string{"python3": deliver(other)}, []string{"the wheel has no " + b.library}, other},
+		{"wheel without library", map[string]string{"python3": deliver(other)}, []string{"the wheel has no " + b.library()}, other},
 		{"no archive", map[string]string{"python3": deliver(quarter)}, []string{"pip: zip:"}, quarter},
 	}
 	for _, tt := range tests {
@@ -229,7 +229,7 @@ func TestFetchUnwritable(t *testing.T) {
 func TestFetchOntoAFolder(t *testing.T) {
 	cache := fakeMachine(t, map[string]string{"python3": "exit 1"})
 	b := here(t)
-	final := filepath.Join(cache, "runtime", b.folder(), filepath.Base(b.library))
+	final := filepath.Join(cache, "runtime", b.folder(), filepath.Base(b.library()))
 	reftest.OK(t, os.MkdirAll(filepath.Join(final, "full"), 0o755))
 	missing(t, reftest.Err(Search{}.Fetch(t.Context(), nil)), final+" is a folder: the library belongs there: remove it")
 }

@@ -43,7 +43,7 @@ func Bundle(ctx context.Context, goos, goarch, dir string) (err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(tmp)) }()
 	archive, err := b.archive(ctx, tmp)
-	for _, name := range []string{b.library, "onnxruntime/LICENSE", "onnxruntime/ThirdPartyNotices.txt"} {
+	for _, name := range []string{b.library(), "onnxruntime/LICENSE", "onnxruntime/ThirdPartyNotices.txt"} {
 		if err == nil {
 			err = extract(archive, name, filepath.Join(dir, path.Base(name)))
 		}
@@ -66,7 +66,7 @@ func (b build) path() string {
 	if err != nil {
 		return ""
 	}
-	return filepath.Join(root, b.folder(), path.Base(b.library))
+	return filepath.Join(root, b.folder(), path.Base(b.library()))
 }
 
 // cacheDir is the part of the cache that holds fetched libraries.

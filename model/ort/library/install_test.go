@@ -22,7 +22,7 @@ func TestInstallCUDA(t *testing.T) {
 		missing(t, err)
 		return
 	}
-	files, packed, providers := map[string]string{filepath.Base(b.library): "library"}, map[string]string{}, map[string]string{}
+	files, packed, providers := map[string]string{filepath.Base(b.library()): "library"}, map[string]string{}, map[string]string{}
 	for name := range b.providers {
 		files[name], providers[name] = name, sum([]byte(name))
 	}

@@ -204,10 +204,8 @@ func (s Search) findIn(ctx context.Context, dir, source string, accept func(Libr
 }
 
 func isLibraryName(name string) bool {
-	return slices.ContainsFunc(libraryPatterns(), func(pattern string) bool {
-		ok, _ := filepath.Match(pattern, name)
-		return ok
-	})
+	numbered, _ := filepath.Match(fileName(runtime.GOOS, "onnxruntime", ".*"), name)
+	return numbered || name == fileName(runtime.GOOS, "onnxruntime", "")
 }
 
 // examine checks one file without loading it: who can write to it, the version in its name, and, if

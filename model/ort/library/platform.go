@@ -22,10 +22,8 @@ const (
 type build struct {
 	goos, goarch string
 	// platform is the wheel's platform tag; wheel is the SHA-256 of the only
-	// wheel of that tag for CPython 3.12, and library the file in it.
-	platform, wheel, library string
-	// wheelLibrary is the SHA-256 of that file.
-	wheelLibrary string
+	// wheel of that tag for CPython 3.12, and wheelLibrary that of the library in it.
+	platform, wheel, wheelLibrary string
 	// cuda is the version of CUDA that the build is for, "" for the CPU alone. providers holds the
 	// SHA-256 of the provider libraries in the wheel, next to the library.
 	cuda      string
@@ -38,37 +36,31 @@ var builds = []build{
 	{
 		goos: "linux", goarch: "amd64", platform: "manylinux_2_28_x86_64",
 		wheel:        "99e1074c4b2197accd5073052a465361be17b89c093b8ffb6e6bd8f986c52df8",
-		library:      "onnxruntime/capi/libonnxruntime.so.1.32.0",
 		wheelLibrary: "6c1585d1bbf45b0712ea4a21b705c5fcb4ba04ff2e30f1fbf81a49faf658638f",
 	},
 	{
 		goos: "linux", goarch: "arm64", platform: "manylinux_2_28_aarch64",
 		wheel:        "e36c187006e7a7c8b8d6d57f1a209dd63f52430dca6c282b177718ad6b841054",
-		library:      "onnxruntime/capi/libonnxruntime.so.1.32.0",
 		wheelLibrary: "49852228a93995158b2a813d4df487d47a1b76b0eaa894507ef49e91b6d7954a",
 	},
 	{
 		goos: "darwin", goarch: "arm64", platform: "macosx_14_0_arm64",
 		wheel:        "d52510bbbcc880c13b826f7d75cdf33ac5cf0bb864d960000fc29ce73f0cb83e",
-		library:      "onnxruntime/capi/libonnxruntime.1.32.0.dylib",
 		wheelLibrary: "fa585fabbea65b823b9a8f7e27d46aee3989d1be7e36b528203d3a1fd613aae7",
 	},
 	{
 		goos: "windows", goarch: "amd64", platform: "win_amd64",
 		wheel:        "efe7456952c243a05a53d5b8732953625144642c2f3989094277f6217f0c0c40",
-		library:      "onnxruntime/capi/onnxruntime.dll",
 		wheelLibrary: "443c0065fcdba17618ddef05050308f4b471893c5c7da0337d6957c9073ad8a7",
 	},
 	{
 		goos: "windows", goarch: "arm64", platform: "win_arm64",
 		wheel:        "64d394c69d561af3efd4d4f49dcac8f11d0ce135a20701c16d53b74056cd4cf8",
-		library:      "onnxruntime/capi/onnxruntime.dll",
 		wheelLibrary: "a5c1951a7d495fa0c22a0865fe36981fe67f9d5dc7ba3893c20fa7266dd1e994",
 	},
 	{ // of onnxruntime-gpu
 		goos: "linux", goarch: "amd64", platform: "manylinux_2_28_x86_64",
 		wheel:        "05d548956197b9d01f59b625de740e0d6be3593f874e241a12dc0362650ecdf7",
-		library:      "onnxruntime/capi/libonnxruntime.so.1.31.1",
 		wheelLibrary: "5104254339ecadae808da771bd0b63b240f0dbd466514234905e54372435c303",
 		cuda:         "13",
 		providers: map[string]string{
@@ -121,25 +113,23 @@ func (b build) called() string {
 	return "ONNX Runtime " + Version
 }
 
-// libraryPatterns returns the names of the library on this system, as patterns of [filepath.Match].
-func libraryPatterns() []string {
-	switch runtime.GOOS {
-	case "windows":
-		return []string{"onnxruntime.dll"}
-	case "darwin":
-		return []string{"libonnxruntime.dylib", "libonnxruntime.*.dylib"}
-	}
-	return []string{"libonnxruntime.so", "libonnxruntime.so.*"}
+// library returns the path of the library in the wheel.
+func (b build) library() string {
+	return "onnxruntime/capi/" + fileName(b.goos, "onnxruntime", "."+b.version())
 }
 
-// providerFile returns the name of an execution provider's own library, which the runtime looks for
-// next to itself.
-func providerFile(provider string) string {
-	switch runtime.GOOS {
+// fileName returns the name of a library's file on a system; version is empty or begins with a dot. An
+// execution provider is a library of its own, which the runtime looks for next to itself.
+func fileName(goos, name, version string) string {
+	switch goos {
 	case "windows":
-		return "onnxruntime_providers_" + provider + ".dll"
+		return name + ".dll"
 	case "darwin":
-		return "libonnxruntime_providers_" + provider + ".dylib"
+		return "lib" + name + version + ".dylib"
 	}
-	return "libonnxruntime_providers_" + provider + ".so"
+	return "lib" + name + ".so" + version
+}
+
+func providerFile(provider string) string {
+	return fileName(runtime.GOOS, "onnxruntime_providers_"+provider, "")
 }

@@ -28,8 +28,8 @@ func TestBuilds(t *testing.T) {
 			t.Errorf("%s/%s: twice there", b.goos, b.goarch)
 		}
 		seen[b.folder()] = true
-		if ok, _ := filepath.Match("onnxruntime/capi/*onnxruntime*", b.library); !ok {
-			t.Errorf("%s/%s: path %s", b.goos, b.goarch, b.library)
+		if ok, _ := filepath.Match("onnxruntime/capi/*onnxruntime*", b.library()); !ok {
+			t.Errorf("%s/%s: path %s", b.goos, b.goarch, b.library())
 		}
 	}
 }
