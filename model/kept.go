@@ -117,15 +117,7 @@ func (n *network) parts(ctx context.Context, c samplers.Call, ask func(part samp
 		one := samplers.Call{
 			IDs: c.IDs[i*length : to*length], Positions: c.Positions[from : from+wanted], Counts: c.Counts[i:to],
 			Compute: c.Compute[i*rows : to*rows], Noisy: c.Noisy,
-		}
-		if len(c.Kept) > 0 {
-			one.Kept = c.Kept[i:to]
-		}
-		if len(c.Blocks) > 0 {
-			one.Blocks = c.Blocks[i:to]
-		}
-		if len(c.Sigma) > 0 {
-			one.Sigma = c.Sigma[i:to]
+			Kept: some(c.Kept, i, to), Blocks: some(c.Blocks, i, to), Sigma: some(c.Sigma, i, to),
 		}
 		if err := ask(one, from, from+wanted); err != nil {
 			return err
@@ -133,6 +125,14 @@ func (n *network) parts(ctx context.Context, c samplers.Call, ask func(part samp
 		from += wanted
 	}
 	return nil
+}
+
+// some returns the elements of a range of canvases, nil if there are none at all.
+func some[T any](all []T, from, to int) []T {
+	if len(all) == 0 {
+		return nil
+	}
+	return all[from:to]
 }
 
 // keepFrom switches to the graph that keeps keys and values.

@@ -45,16 +45,7 @@ func (n bertNormalizer) normalize(s string) string {
 		}, nfd(s))
 	}
 	if n.lowercase {
-		var b strings.Builder
-		b.Grow(len(s))
-		for _, r := range s {
-			if r == 'İ' {
-				b.WriteString("i̇")
-				continue
-			}
-			b.WriteRune(toLower(r))
-		}
-		s = b.String()
+		s = strings.Map(toLower, strings.ReplaceAll(s, "İ", "i̇"))
 	}
 	return s
 }

@@ -2,6 +2,8 @@
 
 package sysinfo
 
-func disk(string) (uint64, bool) { return 0, false }
+// Disk is unknown on this system.
+func Disk(string) (uint64, bool) { return 0, false }
 
-func files() uint64 { return 0 }
+// Files is unknown on this system.
+func Files() uint64 { return 0 }

@@ -4,13 +4,16 @@ package sysinfo
 
 import "syscall"
 
-func disk(dir string) (uint64, bool) {
+// Disk returns the number of bytes that this user may write to the file system of a folder, which
+// need not exist yet. It returns false if the number is unknown.
+func Disk(dir string) (uint64, bool) {
 	var s syscall.Statfs_t
-	err := syscall.Statfs(dir, &s)
+	err := syscall.Statfs(Existing(dir), &s)
 	return s.Bavail * uint64(s.Bsize), err == nil
 }
 
-func files() uint64 {
+// Files returns the number of files that the process may have open, 0 if it is unknown.
+func Files() uint64 {
 	var limit syscall.Rlimit
 	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit) != nil {
 		return 0

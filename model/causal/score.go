@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 
+	"mdmgen/internal/expsum"
 	"mdmgen/internal/fault"
 	"mdmgen/model/ort"
 )
@@ -125,19 +126,13 @@ func (m *Model) run(ctx context.Context, b texts, rows, length int) error {
 
 // logSoftmax returns the log-probability of a column.
 func logSoftmax(row []float32, column int) (float64, error) {
-	top := math.Inf(-1)
-	for _, x := range row {
-		if x != x {
-			return 0, fmt.Errorf("a logit is not a number")
-		}
-		top = max(top, float64(x))
-	}
-	if math.IsInf(top, 0) {
+	greatest, bad := expsum.Greatest(row)
+	top := float64(greatest)
+	switch {
+	case bad:
+		return 0, errors.New("a logit is not a number")
+	case math.IsInf(top, 0):
 		return 0, fmt.Errorf("the greatest logit of a row is %v", top)
 	}
-	var sum float64
-	for _, x := range row {
-		sum += math.Exp(float64(x) - top)
-	}
-	return float64(row[column]) - top - math.Log(sum), nil
+	return float64(row[column]) - top - math.Log(expsum.Sum(row, top, 1)), nil
 }

@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -88,20 +89,10 @@ func (c Config) HeadSize() int {
 }
 
 // RotarySize returns the width of the part of a head that is rotated.
-func (c Config) RotarySize() int {
-	if c.Rotary > 0 {
-		return c.Rotary
-	}
-	return c.HeadSize()
-}
+func (c Config) RotarySize() int { return cmp.Or(c.Rotary, c.HeadSize()) }
 
 // KeyHeads returns the number of heads of keys and values.
-func (c Config) KeyHeads() int {
-	if c.KVHeads > 0 {
-		return c.KVHeads
-	}
-	return c.Heads
-}
+func (c Config) KeyHeads() int { return cmp.Or(c.KVHeads, c.Heads) }
 
 // Most returns the maximum length of a canvas that the network's positions cover.
 func (c Config) Most() int { return max(c.Length, c.Positions) }

@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -124,12 +125,7 @@ func (c Config) frequency(j int) float64 {
 }
 
 // rotaryBase returns the base of the rotary frequencies.
-func (c Config) rotaryBase() float64 {
-	if c.RotaryBase > 0 {
-		return c.RotaryBase
-	}
-	return 10000
-}
+func (c Config) rotaryBase() float64 { return cmp.Or(c.RotaryBase, 10000) }
 
 // rotaryTable is the plain name of the only buffer that is saved with the parameters, although it
 // follows from the config.
