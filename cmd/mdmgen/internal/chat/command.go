@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"mdmgen/analysis/bench"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/exit"
 	"mdmgen/internal/fault"
@@ -133,14 +134,7 @@ func (c *session) settings(ctx context.Context) string {
 		next.messages = append(next.messages, chat.Message{Role: "user", Content: "Hello"})
 	}
 	_ = next.next(ctx) // The answer reports errors.
-	set := cmp.Or(next.job.Sampler, c.builder.Sampler()).Settings()
-	how := set.Sampler
-	for _, p := range set.List() {
-		if value := p.Get(); value != "" {
-			how += " " + p.Name + "=" + value
-		}
-	}
-	t.Row("answers by", "%s", how)
+	t.Row("answers by", "%s", bench.Setting{Options: cmp.Or(next.job.Sampler, c.builder.Sampler()).Settings().Options}.ID())
 	return strings.TrimSuffix(t.String(), "\n")
 }
 

@@ -173,7 +173,13 @@ func (g *generation) interact() error {
 		if err := g.take(all); err != nil {
 			wrong = err
 		}
-		err := g.reply(results)
+		var c chunk
+		var err error
+		if len(g.jobs) > 0 {
+			results.record.Settings.ChatTemplate = g.texts.Template()
+			err = g.fill(&c, g.jobs[0].first, g.next, &kit.Progress{}, results.print, func(piece) error { return nil })
+			err = cmp.Or(err, results.take(c))
+		}
 		if out := g.streams.Results; err == nil && out.Streaming() {
 			err = out.Flush()
 		}
@@ -190,15 +196,4 @@ func (g *generation) interact() error {
 		return g.noLines()
 	}
 	return g.end(results, g.ctx.Err())
-}
-
-// reply samples the jobs taken last.
-func (g *generation) reply(all *results) error {
-	if len(g.jobs) == 0 {
-		return nil
-	}
-	all.record.Settings.ChatTemplate = g.texts.Template()
-	var c chunk
-	err := g.fill(&c, g.jobs[0].first, g.next, &kit.Progress{}, all.print, func(piece) error { return nil })
-	return cmp.Or(err, all.take(c))
 }

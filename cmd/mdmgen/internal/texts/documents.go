@@ -64,7 +64,16 @@ func (r *Reader) documents(in io.Reader) iter.Seq2[document, error] {
 			if begin, _ := b.Peek(2); r.As == "" && string(begin) == `{"` {
 				r.Streams.Notice(r.name() + " begins like JSON lines and is read as one text: --as jsonl reads lines")
 			}
-			yield(document{ids: r.running(b)}, nil)
+			yield(document{ids: func(yield func([]int, error) bool) {
+				for ids, err := range r.Tokenizer.Stream(&atMost{b, maxCorpus}) {
+					if err != nil {
+						err = fmt.Errorf("%s: %w", r.name(), plainfile.Cause(err))
+					}
+					if !yield(ids, err) {
+						return
+					}
+				}
+			}}, nil)
 		}
 	case "lines":
 		return r.lineDocuments(in, func(line []byte) (document, error) {
@@ -76,20 +85,6 @@ func (r *Reader) documents(in io.Reader) iter.Seq2[document, error] {
 		})
 	}
 	return r.lineDocuments(in, r.parse)
-}
-
-// running encodes a text of at most maxCorpus bytes. Its errors begin with the input's name.
-func (r *Reader) running(in io.Reader) Pieces {
-	return func(yield func([]int, error) bool) {
-		for ids, err := range r.Tokenizer.Stream(&atMost{in, maxCorpus}) {
-			if err != nil {
-				err = fmt.Errorf("%s: %w", r.name(), plainfile.Cause(err))
-			}
-			if !yield(ids, err) {
-				return
-			}
-		}
-	}
 }
 
 // atMost is a reader that returns an error after more than left bytes.
