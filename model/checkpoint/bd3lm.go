@@ -18,7 +18,7 @@ var bd3lmFamily = Family{
 	parse: func(p probe) (Config, error) {
 		// The defaults are those of the published class.
 		c := Config{Noise: "loglinear", Hidden: 768, Blocks: 12, Heads: 12, Length: 1024, Columns: 50258, Cond: 129}
-		s := p.settings()
+		s := p.root
 		s.May("hidden_dim", &c.Hidden)
 		s.May("n_blocks", &c.Blocks)
 		s.May("n_heads", &c.Heads)
@@ -40,7 +40,7 @@ var bd3lmFamily = Family{
 // blockSize reads the size of blocks; size is the default, the one in most repositories of a
 // family.
 func (p probe) blockSize(key string, size int) (int, error) {
-	s := p.settings()
+	s := p.root
 	s.May(key, &size)
 	if err := s.Err(); err != nil {
 		return 0, err

@@ -35,7 +35,7 @@ const encoderHead = "cls.predictions.decoder"
 // class, which are those of bert-base-uncased except for the vocabulary.
 func parseBERT(p probe) (Config, error) {
 	c := Config{Hidden: 768, Blocks: 12, Heads: 12, Inner: 3072, Length: 512, Types: 2, Epsilon: 1e-12, Tied: true, Noise: "loglinear", MaskID: facts.Unknown}
-	s := p.settings()
+	s := p.root
 	s.Need("vocab_size", &c.Columns)
 	s.May("hidden_size", &c.Hidden)
 	s.May("num_hidden_layers", &c.Blocks)

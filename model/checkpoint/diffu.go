@@ -55,7 +55,7 @@ var diffuLLaMAFamily = Family{
 // parseDiffuGPT reads GPT-2's config.json.
 func parseDiffuGPT(p probe) (Config, error) {
 	c := Config{Epsilon: 1e-5, Tied: true, QKVBias: true, OutBias: true, Shift: Yes, Noise: "loglinear", MaskID: facts.Unknown}
-	s := p.settings()
+	s := p.root
 	s.Need("vocab_size", &c.Columns)
 	s.Need("n_positions", &c.Length)
 	s.Need("n_embd", &c.Hidden)

@@ -123,7 +123,7 @@ var llada2Family = Family{
 func parseLLaDA2(p probe) (Config, error) {
 	c, err := parseQwen(p, "intermediate_size")
 	c.Length, c.HeadNorm = c.Positions, true
-	x, s := &c.Experts, p.settings()
+	x, s := &c.Experts, p.root
 	// The class's values of keys that a config may lack.
 	x.Sigmoid, x.Biased, x.Groups, x.GroupsChosen, x.Factor, c.Epsilon = true, true, 8, 4, 2.5, 1e-5
 	s.May("rms_norm_eps", &c.Epsilon)
@@ -177,7 +177,7 @@ var lladaMoEFamily = Family{
 func parseLLaDAMoE(p probe) (Config, error) {
 	c, err := parseQwen(p, "dense_intermediate_size")
 	c.Length, c.HeadNorm, c.Epsilon = c.Positions, true, 1e-5 // the class's epsilon
-	x, s := &c.Experts, p.settings()
+	x, s := &c.Experts, p.root
 	x.Raw, x.Factor = true, 1
 	s.May("rms_norm_eps", &c.Epsilon)
 	s.Need("num_experts", &x.Count)
@@ -198,7 +198,7 @@ var sdarMoEFamily = qwenFamily("sdar-moe",
 
 // parseQwenMoE reads the keys of Qwen3-MoE's experts.
 func parseQwenMoE(p probe, c *Config) error {
-	x, s := &c.Experts, p.settings()
+	x, s := &c.Experts, p.root
 	x.Factor, x.Raw = 1, true
 	s.Need("num_experts", &x.Count)
 	s.Need("num_experts_per_tok", &x.Chosen)

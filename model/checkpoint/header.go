@@ -124,9 +124,9 @@ func readEntry(name string, text json.RawMessage) (entry, error) {
 var typeName = regexp.MustCompile(`^[A-Z][A-Z0-9_]{1,15}$`)
 
 // setShape checks type, shape and extent against each other.
-func (e *entry) setShape(shape []int64) error {
-	n, err := e.count(shape)
-	if err != nil {
+func (e *entry) setShape(shape []int64) (err error) {
+	var n int64
+	if e.shape, n, err = elements(e.dtype, shape); err != nil {
 		return err
 	}
 	size := int64(e.dtype.Size())
@@ -136,24 +136,24 @@ func (e *entry) setShape(shape []int64) error {
 	return nil
 }
 
-// count checks type and shape and returns the number of elements.
-func (e *entry) count(shape []int64) (int64, error) {
-	if !typeName.MatchString(string(e.dtype)) {
-		return 0, fmt.Errorf("dtype %s is not the name of a type", quoteName(string(e.dtype)))
+// elements checks a type and a shape from a file and returns the shape and its number of elements.
+func elements(dtype Dtype, shape []int64) ([]int, int64, error) {
+	if !typeName.MatchString(string(dtype)) {
+		return nil, 0, fmt.Errorf("dtype %s is not the name of a type", quoteName(string(dtype)))
 	}
 	if len(shape) > maxRank {
-		return 0, fmt.Errorf("shape has %d dimensions: at most %d", len(shape), maxRank)
+		return nil, 0, fmt.Errorf("shape has %d dimensions: at most %d", len(shape), maxRank)
 	}
 	n := uint64(1)
-	e.shape = make([]int, len(shape))
+	out := make([]int, len(shape))
 	for i, d := range shape {
 		hi, lo := bits.Mul64(n, uint64(d))
 		if d < 0 || d > 1<<40 || hi != 0 || lo > 1<<50 {
-			return 0, fmt.Errorf("shape %v is invalid", shape)
+			return nil, 0, fmt.Errorf("shape %v is invalid", shape)
 		}
-		e.shape[i], n = int(d), lo
+		out[i], n = int(d), lo
 	}
-	return int64(n), nil
+	return out, int64(n), nil
 }
 
 // checkOffsets checks that the tensors fill the bytes after the header, in order, with neither gap

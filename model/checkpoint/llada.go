@@ -33,7 +33,7 @@ var lladaFamily = Family{
 // are those of another network.
 func parseLLaDA(p probe) (Config, error) {
 	c := Config{Noise: "loglinear", Epsilon: 1e-5, MaskID: facts.Unknown}
-	s := p.settings()
+	s := p.root
 	s.Need("d_model", &c.Hidden)
 	s.Need("n_layers", &c.Blocks)
 	s.Need("n_heads", &c.Heads)

@@ -21,7 +21,7 @@ var mdlmFamily = Family{
 // parseMDLM reads a flat config.json.
 func parseMDLM(p probe) (Config, error) {
 	c := Config{Noise: "loglinear"}
-	s := p.settings()
+	s := p.root
 	s.Need("hidden_dim", &c.Hidden)
 	s.Need("cond_dim", &c.Cond)
 	s.Need("n_blocks", &c.Blocks)

@@ -33,7 +33,7 @@ var modernBERTFamily = Family{
 // parseModernBERT reads ModernBERT's config.json, in the form of transformers 4 or 5.
 func parseModernBERT(p probe) (Config, error) {
 	c := Config{Epsilon: 1e-5, RotaryBase: 160000, Tied: true, Noise: "loglinear", MaskID: facts.Unknown}
-	s, local := p.settings(), &c.Local
+	s, local := p.root, &c.Local
 	s.Need("vocab_size", &c.Columns)
 	s.Need("hidden_size", &c.Hidden)
 	s.Need("num_hidden_layers", &c.Blocks)

@@ -39,7 +39,7 @@ func parseNemotron(p probe) (Config, error) {
 	if err != nil {
 		return c, err
 	}
-	s := p.settings()
+	s := p.root
 	c.Causal, c.Length = true, min(c.Positions, trainedFor)
 	if c.Epsilon = 1e-5; p.class == "DiffEncoderModel" {
 		c.HeadNorm, c.Epsilon = true, 1e-6

@@ -63,9 +63,6 @@ func (p probe) null(key string) bool { return string(p.keys[key]) == "null" }
 // object reports whether the value of a key is an object.
 func (p probe) object(key string) bool { return bytes.HasPrefix(p.keys[key], []byte("{")) }
 
-// settings reads the config's values.
-func (p probe) settings() plainjson.Object { return p.root }
-
 // pin is a key for which only one value, in JSON, is supported. It may be absent if the authors'
 // class then assumes that value.
 type pin struct {

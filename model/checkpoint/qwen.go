@@ -64,7 +64,7 @@ func (f qwenForm) parse(p probe) (Config, error) {
 		c.Shift = No
 	}
 	if c.QKVBias = !f.third; f.third {
-		s := p.settings()
+		s := p.root
 		s.May("attention_bias", &c.QKVBias)
 		c.HeadNorm, c.OutBias, c.Head = true, c.QKVBias, cmp.Or(c.Head, 128) // 128 is the class's default.
 		err = cmp.Or(err, s.Err())
@@ -85,7 +85,7 @@ const adapted = 2048
 // parseQwen reads a config.json with the keys of Qwen's networks; inner is that of the MLP's width.
 func parseQwen(p probe, inner string) (Config, error) {
 	c := Config{Noise: "loglinear", Epsilon: 1e-6, MaskID: facts.Unknown}
-	s := p.settings()
+	s := p.root
 	s.Need("hidden_size", &c.Hidden)
 	s.Need("num_hidden_layers", &c.Blocks)
 	s.Need("num_attention_heads", &c.Heads)

@@ -111,8 +111,9 @@ func rebuild(args pickle.Tuple, n int, dtype any) (*rebuilt, error) {
 		}
 		shape[i], strides[i] = d, w
 	}
-	count, err := x.setShape(shape)
-	if err != nil {
+	var count int64
+	var err error
+	if x.shape, count, err = elements(x.dtype, shape); err != nil {
 		return nil, fmt.Errorf("a tensor of the pickle: %w", err)
 	}
 	last, ordered := first, true // last is the farthest element
@@ -133,14 +134,6 @@ func rebuild(args pickle.Tuple, n int, dtype any) (*rebuilt, error) {
 		x.strides = strides
 	}
 	return x, nil
-}
-
-// setShape checks a shape and returns its number of elements.
-func (x *rebuilt) setShape(shape []int64) (int64, error) {
-	e := entry{dtype: x.dtype}
-	n, err := e.count(shape)
-	x.shape = e.shape
-	return n, err
 }
 
 // tensor returns the tensor with a name.

@@ -11,29 +11,21 @@ const (
 	SEDD = "sedd" // Lou et al. 2024, arXiv 2310.16834, absorbing graph
 )
 
-var raddFamily = Family{
-	Name:      RADD,
-	Models:    "RADD (Ou et al. 2024, arXiv 2406.03736)",
-	Checked:   "the authors' code, from safetensors and from a pickle",
-	naming:    dditNaming,
-	recognise: func(p probe) bool { return p.object("model") && p.tree() == RADD },
-	parse:     func(p probe) (Config, error) { return parseTree(p, RADD) },
-	ignored:   treeIgnored,
-	tree:      true,
-}
+var (
+	raddFamily = treeFamily(RADD,
+		"RADD (Ou et al. 2024, arXiv 2406.03736)",
+		"the authors' code, from safetensors and from a pickle")
+	seddFamily = treeFamily(SEDD,
+		"SEDD of the absorbing graph (Lou et al. 2024, arXiv 2310.16834), with `scale_by_sigma` or without",
+		"the authors' code, with `scale_by_sigma` and without")
+)
 
-var seddFamily = Family{
-	Name:      SEDD,
-	Models:    "SEDD of the absorbing graph (Lou et al. 2024, arXiv 2310.16834), with `scale_by_sigma` or without",
-	Checked:   "the authors' code, with `scale_by_sigma` and without",
-	naming:    dditNaming,
-	recognise: func(p probe) bool { return p.object("model") },
-	parse:     func(p probe) (Config, error) { return parseTree(p, SEDD) },
-	ignored:   treeIgnored,
-	tree:      true,
+func treeFamily(name, models, checked string) Family {
+	return Family{Name: name, Models: models, Checked: checked, naming: dditNaming, tree: true,
+		recognise: func(p probe) bool { return p.object("model") && p.tree() == name },
+		parse:     func(p probe) (Config, error) { return parseTree(p, name) },
+		ignored:   []string{"name", "cond_dim", "dropout", "dtype", "use_checkpoint"}}
 }
-
-var treeIgnored = []string{"name", "cond_dim", "dropout", "dtype", "use_checkpoint"}
 
 // tree returns the family of a tree by its model.type ("ddit_wot" is RADD, "ddit" SEDD); without
 // one, a tree with scale_by_sigma is SEDD's.
@@ -52,7 +44,7 @@ func (p probe) tree() string {
 // parseTree reads the omegaconf tree that RADD and SEDD publish.
 func parseTree(p probe, family string) (Config, error) {
 	c := Config{Noise: "loglinear"}
-	s := p.settings()
+	s := p.root
 	m := s.In("model")
 	var kind, graph string
 	if m.May("type", &kind) && kind != "" && kind != "ddit" && kind != "ddit_wot" {

@@ -11,7 +11,6 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"strings"
 
 	"mdmgen/internal/fault"
 	"mdmgen/internal/plainfile"
@@ -129,9 +128,7 @@ var fixed = []string{"schema", "family", "parameters", "dtype", "weights", "dige
 
 // Known reports whether key names a fact that may be overridden.
 func Known(key string) bool {
-	t := reflect.TypeFor[Facts]()
-	for i := range t.NumField() {
-		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+	for name := range plainjson.FieldsOf(reflect.TypeFor[Facts]()) {
 		if name == key {
 			return !slices.Contains(fixed, key)
 		}

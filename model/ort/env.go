@@ -54,42 +54,38 @@ func (e *environment) keep() {
 // a release. It fetches a library only if mayFetch is set; other sessions can open and close
 // meanwhile.
 func acquire(ctx context.Context, cfg Config, accept func(library.Library) error, mayFetch bool) (library.Library, []library.Candidate, error) {
-	search := func(begin func(library.Library) error) (*library.Library, []library.Candidate, error) {
-		return cfg.Find(ctx, begin, accept == nil)
-	}
-	l, tried, err := env.acquire(ctx, cfg, accept, search)
+	l, tried, err := env.begin(ctx, cfg, accept, nil)
 	if err != nil || l.Path != "" || !mayFetch {
 		return l, tried, err
 	}
-	found, err := cfg.Fetch(ctx, tried)
+	fetched, err := cfg.Fetch(ctx, tried)
 	if err != nil {
 		return library.Library{}, tried, err
 	}
-	l, _, err = env.acquire(ctx, cfg, accept, func(begin func(library.Library) error) (*library.Library, []library.Candidate, error) {
-		if err := begin(*found); err != nil {
-			return nil, nil, &library.MissingError{What: "the fetched library cannot be loaded", Err: err, Do: fault.Advise("name one for this system with %v", fault.Term{Name: "runtime", Value: "PATH"})}
-		}
-		return found, nil, nil
-	})
+	l, _, err = env.begin(ctx, cfg, accept, fetched)
 	return l, tried, err
 }
 
-// acquire is like the function [acquire], with the library that search finds and begins. If search
-// finds none, it returns the zero Library.
-func (e *environment) acquire(ctx context.Context, cfg Config, accept func(library.Library) error, search func(begin func(library.Library) error) (*library.Library, []library.Candidate, error)) (library.Library, []library.Candidate, error) {
+// begin begins the environment with a library that was fetched, or with nil with the one that a search
+// finds, unless there is an environment already. If the search finds none, it returns the zero Library.
+func (e *environment) begin(ctx context.Context, cfg Config, accept func(library.Library) error, found *library.Library) (_ library.Library, tried []library.Candidate, err error) {
 	e.Lock()
 	defer e.Unlock()
 	if onnx.IsInitialized() {
 		return acquireSame(ctx, cfg, accept)
 	}
-	found, tried, err := search(func(l library.Library) error {
-		if accept != nil {
-			if err := accept(l); err != nil {
-				return err
+	if found == nil {
+		found, tried, err = cfg.Find(ctx, func(l library.Library) error {
+			if accept != nil {
+				if err := accept(l); err != nil {
+					return err
+				}
 			}
-		}
-		return beginEnvironment(l)
-	})
+			return beginEnvironment(l)
+		}, accept == nil)
+	} else if berr := beginEnvironment(*found); berr != nil {
+		err = &library.MissingError{What: "the fetched library cannot be loaded", Err: berr, Do: fault.Advise("name one for this system with %v", fault.Term{Name: "runtime", Value: "PATH"})}
+	}
 	if err != nil || found == nil {
 		return library.Library{}, tried, err
 	}
@@ -100,7 +96,7 @@ func (e *environment) acquire(ctx context.Context, cfg Config, accept func(libra
 	return e.library, tried, nil
 }
 
-// acquireSame is acquire for an existing environment. It returns that environment's library, unless
+// acquireSame is begin for an existing environment. It returns that environment's library, unless
 // cfg names a different one.
 func acquireSame(ctx context.Context, cfg Config, accept func(library.Library) error) (library.Library, []library.Candidate, error) {
 	l := env.library
