@@ -27,14 +27,7 @@ func DataFiles(path string) ([]string, error) {
 	}
 	dir := filepath.Dir(path)
 	for _, name := range names {
-		real, err := plainfile.Inside(dir, name)
-		if err == nil {
-			var f fs.File
-			if f, err = plainfile.Open(real); err == nil {
-				f.Close()
-			}
-		}
-		switch {
+		switch _, err := regular(dir, name); {
 		case errors.Is(err, fs.ErrNotExist):
 			return nil, &MissingError{fmt.Sprintf("model %s: %.200q, which holds its weights, is missing next to it", path, name)}
 		case err != nil:
@@ -107,15 +100,25 @@ func changed(dir string, err error) error {
 // with all links resolved, or "" if there is none.
 func sidecarOf(path string) (string, error) {
 	name := strings.TrimSuffix(filepath.Base(path), ".onnx") + ".mdmgen.json"
-	real, err := plainfile.Inside(filepath.Dir(path), name)
-	if err == nil {
-		var f fs.File
-		if f, err = plainfile.Open(real); err == nil {
-			return real, f.Close()
-		}
-	}
+	real, err := regular(filepath.Dir(path), name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
-	return "", fmt.Errorf("sidecar %s: %w", name, err)
+	if err != nil {
+		return "", fmt.Errorf("sidecar %s: %w", name, err)
+	}
+	return real, nil
+}
+
+// regular returns the file that a name in a folder leads to, which is regular.
+func regular(dir, name string) (string, error) {
+	real, err := plainfile.Inside(dir, name)
+	if err != nil {
+		return "", err
+	}
+	f, err := plainfile.Open(real)
+	if err != nil {
+		return "", err
+	}
+	return real, f.Close()
 }

@@ -58,18 +58,8 @@ func isHan(r rune) bool {
 }
 
 var han = &unicode.RangeTable{
-	R16: []unicode.Range16{
-		{0x3400, 0x4DBF, 1},
-		{0x4E00, 0x9FFF, 1},
-		{0xF900, 0xFAFF, 1},
-	},
-	R32: []unicode.Range32{
-		{0x20000, 0x2A6DF, 1},
-		{0x2A700, 0x2B73F, 1},
-		{0x2B740, 0x2B81F, 1},
-		{0x2B920, 0x2CEAF, 1},
-		{0x2F800, 0x2FA1F, 1},
-	},
+	R16: []unicode.Range16{{0x3400, 0x4DBF, 1}, {0x4E00, 0x9FFF, 1}, {0xF900, 0xFAFF, 1}},
+	R32: []unicode.Range32{{0x20000, 0x2A6DF, 1}, {0x2A700, 0x2B73F, 1}, {0x2B740, 0x2B81F, 1}, {0x2B920, 0x2CEAF, 1}, {0x2F800, 0x2FA1F, 1}},
 }
 
 // toLower returns the lower case of Unicode 17. bertNormalizer handles the only mapping to more

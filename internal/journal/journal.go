@@ -69,12 +69,7 @@ func Open(path, schema string) (*Journal, error) {
 	if err != nil {
 		return nil, j.failed(err)
 	}
-	j.in = bufio.NewReaderSize(j.file, 1<<16)
-	if err := j.readHeader(); err != nil {
-		j.Close()
-		return nil, err
-	}
-	return j, nil
+	return j.readHeader()
 }
 
 // OpenReader opens a journal that is no longer written to, and reads its header. It locks nothing,
@@ -84,12 +79,7 @@ func OpenReader(path, schema string) (*Journal, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	j := &Journal{path: path, schema: schema, file: file, in: bufio.NewReaderSize(file, 1<<16)}
-	if err := j.readHeader(); err != nil {
-		j.Close()
-		return nil, err
-	}
-	return j, nil
+	return (&Journal{path: path, schema: schema, file: file}).readHeader()
 }
 
 // SchemaOf returns the schema of the journal at path according to its first bytes, or "" if it is
@@ -109,14 +99,18 @@ func SchemaOf(path string) (string, error) {
 	return schema, nil
 }
 
-// readHeader reads the first line.
-func (j *Journal) readHeader() error {
-	if err := j.kind(); err != nil {
-		return err
+// readHeader reads the first line. After an error the file is closed.
+func (j *Journal) readHeader() (*Journal, error) {
+	j.in = bufio.NewReaderSize(j.file, 1<<16)
+	err := j.kind()
+	if err == nil {
+		j.header, err = j.next()
 	}
-	var err error
-	j.header, err = j.next()
-	return err
+	if err != nil {
+		j.Close()
+		return nil, err
+	}
+	return j, nil
 }
 
 // kind checks the beginning of the file, so that a file that another program, command or version

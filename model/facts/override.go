@@ -104,23 +104,18 @@ func Apply(ctx context.Context, f Facts, sidecar string, override map[string]str
 // with returns f with one field set. A value that is valid JSON is first tried as JSON, so that
 // numbers and lists need no quotes, and then as plain text.
 func (f Facts) with(key, value string) (Facts, error) {
-	object := func(v json.RawMessage) []byte {
-		// Marshalling a map of a string and valid JSON cannot fail.
-		data, _ := json.Marshal(map[string]json.RawMessage{key: v})
-		return data
-	}
 	var first error
-	if json.Valid([]byte(value)) {
-		if first = f.Decode(object(json.RawMessage(value))); first == nil {
+	for _, v := range []any{json.RawMessage(value), value} {
+		data, err := json.Marshal(map[string]any{key: v})
+		if err != nil {
+			continue // It is not JSON.
+		}
+		if err = f.Decode(data); err == nil {
 			return f, nil
 		}
+		first = cmp.Or(first, err)
 	}
-	text, _ := json.Marshal(value)
-	err := f.Decode(object(text))
-	if first != nil && err != nil {
-		err = first
-	}
-	return f, err
+	return f, first
 }
 
 // fixed are the facts that describe what a model is, not how it is used.

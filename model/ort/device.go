@@ -157,9 +157,5 @@ func (d *device) appendTo(o *onnx.SessionOptions, l library.Library) error {
 // options returns the provider's options. Its own default multiplies float32 as TF32, which changes
 // logits by about 1e-2.
 func (d *device) options() map[string]string {
-	tf32 := "0"
-	if d.tf32 {
-		tf32 = "1"
-	}
-	return map[string]string{"device_id": strconv.Itoa(d.index), "use_tf32": tf32}
+	return map[string]string{"device_id": strconv.Itoa(d.index), "use_tf32": map[bool]string{false: "0", true: "1"}[d.tf32]}
 }

@@ -6,12 +6,6 @@ import (
 	"math/bits"
 )
 
-// refused are the opcodes that no pickle of protocol 1 or later needs.
-var refused = map[byte]string{
-	'i': "INST", 'o': "OBJ", 'P': "PERSID", 'F': "FLOAT", 'S': "STRING", 'V': "UNICODE", 'g': "GET", 'p': "PUT",
-	'd': "DICT", 'l': "LIST", '2': "DUP", 0x82: "EXT1", 0x83: "EXT2", 0x84: "EXT4", 0x92: "NEWOBJ_EX", 0x97: "NEXT_BUFFER", 0x98: "READONLY_BUFFER",
-}
-
 // widths are the sizes in bytes of the number that follows an opcode.
 var widths = map[byte]uint64{
 	'K': 1, 'M': 2, 'J': 4, 0x8a: 1, 0x8b: 4, 'X': 4, 0x8c: 1, 0x8d: 8, 'U': 1, 'T': 4, 'C': 1, 'B': 4, 0x8e: 8, 0x96: 8,
@@ -102,9 +96,6 @@ func (m *machine) simple(op byte) {
 		name, _ := t[1].(string)
 		m.global(module, name)
 	default:
-		if name := refused[op]; name != "" {
-			m.fail(fmt.Errorf("the pickle has opcode %s: protocols 1 to 5 are read (of protocol 0 torch cannot load its own files): save the weights again", name))
-		}
-		m.fail(fmt.Errorf("the pickle has the unknown opcode %#02x", op))
+		m.fail(fmt.Errorf("the pickle has the opcode %#02x, which torch does not write in protocols 2 to 5: save the weights again", op))
 	}
 }

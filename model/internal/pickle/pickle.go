@@ -4,7 +4,7 @@
 //
 // The time and memory for a pickle are bounded, whatever it contains: see [MaxBytes] and maxValues.
 // Cycles are preserved; integers of more than 64 bits become [Huge]. Opcodes of protocol 0 that
-// later protocols replaced are rejected by name.
+// later protocols replaced are rejected.
 package pickle
 
 // Global is a class or function that a pickle names.
