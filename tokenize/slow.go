@@ -44,12 +44,9 @@ func slow(dir string) (data []byte, path string, err error) {
 		name string
 		to   any
 	}{{slowFiles[0], &vocab}, {"tokenizer_config.json", &c}, {"added_tokens.json", &numbers}} {
-		data, err := plainfile.ReadFS(folder, f.name, maxFile)
+		err := plainjson.ReadFS(folder, f.name, maxFile, f.to)
 		if errors.Is(err, fs.ErrNotExist) && f.name == "added_tokens.json" {
 			continue // In newer folders tokenizer_config.json has its content.
-		}
-		if err == nil {
-			err = plainjson.Unmarshal(data, f.to)
 		}
 		if err != nil {
 			return nil, at(f.name), err

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"unicode"
 
-	"mdmgen/internal/plainfile"
 	"mdmgen/internal/plainjson"
 	"mdmgen/internal/wordlist"
 )
@@ -56,11 +55,7 @@ func words(dir string) (data []byte, path string, err error) {
 		Chinese *bool  `json:"tokenize_chinese_chars"`
 	}
 	config := filepath.Join(dir, "tokenizer_config.json")
-	text, err := plainfile.ReadFS(folder, "tokenizer_config.json", maxFile)
-	if err == nil {
-		err = plainjson.Unmarshal(text, &c)
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := plainjson.ReadFS(folder, "tokenizer_config.json", maxFile, &c); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, config, err
 	}
 	var texts []string

@@ -9,8 +9,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"reflect"
 	"strings"
+
+	"mdmgen/internal/plainfile"
 )
 
 // Unmarshal is like [json.Unmarshal] with the errors of [Plain] and [Strict].
@@ -19,6 +22,15 @@ func Unmarshal(data []byte, v any) error {
 		return err
 	}
 	return Strict(data)
+}
+
+// ReadFS reads a JSON file of at most limit bytes from a file system into v. Its errors lack the name.
+func ReadFS(fsys fs.FS, name string, limit int64, v any) error {
+	data, err := plainfile.ReadFS(fsys, name, limit)
+	if err != nil {
+		return err
+	}
+	return Unmarshal(data, v)
 }
 
 // Plain turns an error of package encoding/json into one line without the names of types; nil stays

@@ -36,8 +36,8 @@ func (d Folder) Open(name string) (fs.File, error) {
 		Size int `json:"vocab_size"`
 	}
 	above := plainfile.Folder(filepath.Join(string(d), ".."))
-	text, cerr := plainfile.ReadFS(plainfile.Folder(d), "config.json", 1<<20)
-	if _, lines, aerr := read(above); aerr != nil || cerr != nil || plainjson.Unmarshal(text, &config) != nil || lines != config.Size {
+	cerr := plainjson.ReadFS(plainfile.Folder(d), "config.json", 1<<20, &config)
+	if _, lines, aerr := read(above); aerr != nil || cerr != nil || lines != config.Size {
 		return nil, err
 	}
 	return above.Open(name)

@@ -24,14 +24,6 @@ const (
 // if unknown. GPT-2 calls it n_positions, later networks max_position_embeddings, some n_ctx or
 // max_seq_len; multimodal networks have it in text_config.
 func contextOf(path string) (int, error) {
-	dir := filepath.Dir(path)
-	data, err := plainfile.Read(filepath.Join(dir, "config.json"), maxConfig)
-	if errors.Is(err, fs.ErrNotExist) && filepath.Base(dir) == "onnx" {
-		data, err = plainfile.Read(filepath.Join(filepath.Dir(dir), "config.json"), maxConfig)
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		return 0, nil
-	}
 	type lengths struct {
 		Positions     int `json:"n_positions"`
 		MaxEmbeddings int `json:"max_position_embeddings"`
@@ -42,8 +34,13 @@ func contextOf(path string) (int, error) {
 		lengths
 		Text lengths `json:"text_config"`
 	}
-	if err == nil {
-		err = plainjson.Unmarshal(data, &config)
+	dir := filepath.Dir(path)
+	err := plainjson.ReadFS(plainfile.Folder(dir), "config.json", maxConfig, &config)
+	if errors.Is(err, fs.ErrNotExist) && filepath.Base(dir) == "onnx" {
+		err = plainjson.ReadFS(plainfile.Folder(filepath.Dir(dir)), "config.json", maxConfig, &config)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
 	}
 	if err != nil {
 		return 0, fmt.Errorf("config.json: %w", plainfile.Cause(err))

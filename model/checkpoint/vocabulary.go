@@ -68,8 +68,7 @@ func (c *Checkpoint) chats() bool {
 	var config struct {
 		Template any `json:"chat_template"`
 	}
-	text, _ := c.readSmall("tokenizer_config.json")
-	_ = plainjson.Unmarshal(text, &config) // Whoever needs it reports faults.
+	_ = plainjson.ReadFS(c.fsys, "tokenizer_config.json", maxJSON, &config) // Whoever needs it reports faults.
 	_, err := fs.Stat(c.fsys, "chat_template.jinja")
 	return err == nil || config.Template != nil
 }

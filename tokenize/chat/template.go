@@ -100,15 +100,9 @@ func (t *Template) End() string { return cmp.Or(t.tokens["eos_token"], t.tokens[
 
 // object reads the fields of a JSON file in a folder, none if the file does not exist.
 func object(dir, name string) (map[string]json.RawMessage, error) {
-	data, err := plainfile.ReadFS(plainfile.Folder(dir), name, maxConfig)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
 	var fields map[string]json.RawMessage
-	if err == nil {
-		err = plainjson.Unmarshal(data, &fields)
-	}
-	if err != nil {
+	err := plainjson.ReadFS(plainfile.Folder(dir), name, maxConfig, &fields)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fault.Errorf("chat", "%s: %w", filepath.Join(dir, name), plainfile.Cause(err))
 	}
 	return fields, nil
