@@ -19,7 +19,7 @@ type device struct {
 	name             string // as it was given
 	cuda, auto, tf32 bool
 	index            int
-	gpu              *library.GPU // as its driver reports it, once a session is open
+	gpus             []library.GPU // as its driver reports it, once a session is open
 }
 
 // device returns the configuration's device with its CUDA settings.
@@ -145,7 +145,9 @@ func (d *device) appendTo(o *onnx.SessionOptions, l library.Library) error {
 		err = o.AppendExecutionProviderCUDA(c)
 	}
 	if err == nil {
-		d.gpu = report.GPU
+		if report.GPU != nil {
+			d.gpus = []library.GPU{*report.GPU}
+		}
 		return nil
 	}
 	if len(report.Lacks) > 0 {

@@ -1,6 +1,7 @@
 package ort
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -20,7 +21,7 @@ type Description struct {
 	// Apart says why rows depend on all texts of a call, so that a text must be asked by itself; "" if
 	// they do not.
 	Apart string
-	loops []operation
+	loops []string // the nodes with loops
 }
 
 // Describe reads the inputs, outputs and metadata of a model. It needs no runtime and skips the
@@ -82,31 +83,15 @@ func describe(g onnxpb.Graph) (d Description) {
 	return d
 }
 
-// An operation is a node of a network by its name and kind.
-type operation struct{ name, operator string }
-
-func (n operation) String() string {
-	switch {
-	case n.name == "":
-		return n.operator
-	case strings.Contains(n.name, n.operator):
-		return n.name
-	}
-	return n.name + " (" + n.operator + ")"
-}
-
 // maxNamed is the most nodes that a message names.
 const maxNamed = 8
 
-func nodeList(nodes []operation) string {
-	var parts []string
-	for _, n := range nodes[:min(len(nodes), maxNamed)] {
-		parts = append(parts, n.String())
+func nodeList(nodes []string) string {
+	named := nodes[:min(len(nodes), maxNamed)]
+	if more := len(nodes) - len(named); more > 0 {
+		named = append(slices.Clone(named), fmt.Sprintf("%d more", more))
 	}
-	if more := len(nodes) - len(parts); more > 0 {
-		parts = append(parts, fmt.Sprintf("%d more", more))
-	}
-	return english.OxfordWordSeries(parts, "and")
+	return english.OxfordWordSeries(named, "and")
 }
 
 // random are the operators that draw random numbers: their rows differ from call to call.
@@ -114,7 +99,10 @@ var random = []string{"RandomNormal", "RandomNormalLike", "RandomUniform", "Rand
 
 // checkNode rejects a node that draws at random, and records loops and scales.
 func (d *Description) checkNode(n onnxpb.Node) error {
-	is := operation{n.Name, n.Operator}
+	is := cmp.Or(n.Name, n.Operator)
+	if !strings.Contains(is, n.Operator) {
+		is += " (" + n.Operator + ")"
+	}
 	if trains := n.Operator == "Dropout" && len(n.Inputs) > 2 && n.Inputs[2] != ""; trains || slices.Contains(random, n.Operator) {
 		return fmt.Errorf("node %s draws at random, so no row could be recomputed: export the network for inference, without it", is)
 	}

@@ -28,7 +28,7 @@ type Session struct {
 	info      Description
 	library   library.Library
 	provider  string
-	gpu       *library.GPU
+	gpus      []library.GPU // none on the CPU, or if it is unknown
 	threads   int
 	in, out   []slot
 	inValues  []onnx.Value
@@ -111,7 +111,7 @@ func (s *Session) create(src Source, cfg Config, device device) error {
 		if device.tf32 {
 			s.provider += ", TF32"
 		}
-		s.firstOnGPU, s.gpu = true, device.gpu
+		s.firstOnGPU, s.gpus = true, device.gpus
 		return nil
 	}
 	if !device.auto {
@@ -226,12 +226,7 @@ func (s *Session) Description() Description { return s.info }
 func (s *Session) Provider() string { return s.provider }
 
 // GPUs returns the device where the network runs: none on the CPU, or if it is unknown.
-func (s *Session) GPUs() []library.GPU {
-	if s.gpu == nil {
-		return nil
-	}
-	return []library.GPU{*s.gpu}
-}
+func (s *Session) GPUs() []library.GPU { return s.gpus }
 
 // Library returns the runtime's library.
 func (s *Session) Library() library.Library { return s.library }

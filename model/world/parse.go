@@ -48,11 +48,12 @@ func Parse(data []byte) (*World, error) {
 	if states < 0 || states > maxEntries/(w.d*w.v) {
 		return nil, fmt.Errorf("d = %d and V = %d: a table of (V+1)^d·d·V probabilities has at most %d", w.d, w.v, maxEntries)
 	}
-	if _, ok := fields["S"]; ok {
-		p.integer("S", w.v+1, w.v+1)
+	symbols, mask := w.v+1, w.v
+	if p.May("S", &symbols); symbols != w.v+1 {
+		p.Fail("field \"S\" is %d: must be %d", symbols, w.v+1)
 	}
-	if _, ok := fields["mask"]; ok {
-		p.integer("mask", w.v, w.v)
+	if p.May("mask", &mask); mask != w.v {
+		p.Fail("field \"mask\" is %d: must be %d", mask, w.v)
 	}
 	var name, kind string
 	p.May("name", &name)
@@ -109,17 +110,12 @@ type parser struct{ plainjson.Object }
 
 // integer reads a required integer between least and most.
 func (p *parser) integer(name string, least, most int) int {
-	var n float64
-	p.Need(name, &n)
-	if n != math.Trunc(n) || n < float64(least) || n > float64(most) {
-		if least == most {
-			p.Fail("field %q is %v: must be %d", name, n, least)
-		} else {
-			p.Fail("field %q is %v: must be a whole number in %d..%d", name, n, least, most)
-		}
+	n := least
+	if p.Need(name, &n); n < least || n > most {
+		p.Fail("field %q is %d: must be in %d..%d", name, n, least, most)
 		return least
 	}
-	return int(n)
+	return n
 }
 
 func (p *parser) weight(w *World) {
