@@ -1,7 +1,5 @@
 package checkpoint
 
-import "fmt"
-
 // BD3LM is the family of Arriola et al. 2025, arXiv 2503.09573.
 const BD3LM = "bd3lm"
 
@@ -40,13 +38,8 @@ var bd3lmFamily = Family{
 // blockSize reads the size of blocks; size is the default, the one in most repositories of a
 // family.
 func (p probe) blockSize(key string, size int) (int, error) {
-	s := p.root
-	s.May(key, &size)
-	if err := s.Err(); err != nil {
-		return 0, err
+	if p.root.May(key, &size); size < 1 {
+		p.root.Fail("%s is %d: must be at least 1", key, size)
 	}
-	if size < 1 {
-		return 0, fmt.Errorf("%s is %d: must be at least 1", key, size)
-	}
-	return size, nil
+	return size, p.root.Err()
 }

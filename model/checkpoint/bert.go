@@ -47,13 +47,10 @@ func parseBERT(p probe) (Config, error) {
 	s.May("mask_token_id", &c.MaskID)
 	s.May("tie_word_embeddings", &c.Tied)
 	c.Tokens = c.Columns
-	if err := s.Err(); err != nil {
-		return c, err
-	}
 	if c.Types < 1 || c.Types > maxWidth {
-		return c, fmt.Errorf("type_vocab_size is %d: must be in 1..%d", c.Types, maxWidth)
+		s.Fail("type_vocab_size is %d: must be in 1..%d", c.Types, maxWidth)
 	}
-	return c, nil
+	return c, s.Err()
 }
 
 // encoderTensors lists the parameters of an [Encoder], whose head is a transform and then, if it is

@@ -2,7 +2,7 @@ package checkpoint
 
 import (
 	"cmp"
-	"fmt"
+	"slices"
 	"strings"
 
 	"mdmgen/model/facts"
@@ -116,16 +116,11 @@ func parseQwen(p probe, inner string) (Config, error) {
 	}
 	var layers []string
 	s.May("layer_types", &layers)
-	for _, t := range layers {
-		if t != "full_attention" {
-			return c, fmt.Errorf("layer_types has %.40q: only full_attention is read", t)
-		}
+	if i := slices.IndexFunc(layers, func(t string) bool { return t != "full_attention" }); i >= 0 {
+		s.Fail("layer_types has %.40q: only full_attention is read", layers[i])
 	}
 	if s.May("head_dim", &c.Head) && c.Head < 1 {
-		return c, fmt.Errorf("head_dim is %d: must be at least 2", c.Head)
+		s.Fail("head_dim is %d: must be at least 2", c.Head)
 	}
-	if err := s.Err(); err != nil {
-		return c, err
-	}
-	return c, nil
+	return c, s.Err()
 }

@@ -70,12 +70,9 @@ func parseTree(p probe, family string) (Config, error) {
 		m.May("scale_by_sigma", &c.ScaleBySigma)
 		m.Need("cond_dim", &c.Cond)
 	}
-	if err := s.Err(); err != nil {
-		return c, err
-	}
 	if c.MaskID < 1 || c.MaskID >= maxColumns {
-		return c, fmt.Errorf("tokens is %d: must be in 1..%d", c.MaskID, maxColumns-1)
+		s.Fail("tokens is %d: must be in 1..%d", c.MaskID, maxColumns-1)
 	}
 	c.Columns = c.MaskID + 1
-	return c, nil
+	return c, s.Err()
 }
