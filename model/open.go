@@ -110,10 +110,11 @@ func resolveFolder(dir string) (Kind, string, error) {
 	if err != nil {
 		return 0, "", fmt.Errorf("model %s: %w", dir, err)
 	}
-	weights, err := weightsIn(dir)
+	names, err := namesIn(dir)
 	if err != nil {
 		return 0, "", fmt.Errorf("model %s: %w", dir, err)
 	}
+	weights := checkpoint.InFolder(names)
 	switch {
 	case exists(checkpoint.AdapterName):
 		return KindCheckpoint, dir, nil // which says so
@@ -129,14 +130,27 @@ func resolveFolder(dir string) (Kind, string, error) {
 	return 0, "", &MissingError{fmt.Sprintf("model %s: no config.json with model.safetensors and no .onnx file in this folder", dir)}
 }
 
-// weightsIn lists the weight files of a folder that a checkpoint can be opened from.
-func weightsIn(dir string) ([]string, error) {
+// namesIn lists the files of a folder, none if the folder does not exist.
+func namesIn(dir string) (names []string, err error) {
 	entries, err := os.ReadDir(dir)
-	var names []string
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
-	return checkpoint.InFolder(names), err
+	return names, err
+}
+
+// graphsIn lists the paths of the ONNX files of a folder.
+func graphsIn(dir string) (graphs []string, err error) {
+	names, err := namesIn(dir)
+	for _, name := range names {
+		if strings.HasSuffix(name, ".onnx") {
+			graphs = append(graphs, filepath.Join(dir, name))
+		}
+	}
+	return graphs, err
 }
 
 // pickGraph chooses among the ONNX files found in a folder.
@@ -153,21 +167,6 @@ func pickGraph(dir string, graphs []string) (Kind, string, error) {
 		return 0, "", fmt.Errorf("model %s: %s: %w", dir, rel, err)
 	}
 	return KindONNX, graphs[i], nil
-}
-
-// graphsIn lists the ONNX files of a folder, none if the folder does not exist.
-func graphsIn(dir string) ([]string, error) {
-	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	var graphs []string
-	for _, e := range entries {
-		if strings.HasSuffix(e.Name(), ".onnx") {
-			graphs = append(graphs, filepath.Join(dir, e.Name()))
-		}
-	}
-	return graphs, err
 }
 
 // openWorld opens a world file: tables, which need no runtime.

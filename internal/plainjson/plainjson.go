@@ -73,25 +73,21 @@ var values = map[string]string{"array": "a list", "object": "an object", "string
 // given describes the value in the file: "the number 1.5" if values has no word for it.
 func given(value string) string { return cmp.Or(values[value], "the "+line(value)) }
 
+// kinds describes the JSON forms of types, except of pointers and whole numbers.
+var kinds = map[reflect.Kind]string{
+	reflect.Slice: "a list", reflect.Array: "a list", reflect.Map: "an object", reflect.Struct: "an object",
+	reflect.String: "text", reflect.Bool: "true or false", reflect.Float32: "a number", reflect.Float64: "a number",
+}
+
 // wanted describes the JSON form of a type.
 func wanted(t reflect.Type) string {
 	switch k := t.Kind(); {
 	case k == reflect.Pointer:
 		return wanted(t.Elem())
-	case k == reflect.Slice || k == reflect.Array:
-		return "a list"
-	case k == reflect.Map || k == reflect.Struct:
-		return "an object"
-	case k == reflect.String:
-		return "text"
-	case k == reflect.Bool:
-		return "true or false"
-	case k == reflect.Float32 || k == reflect.Float64:
-		return "a number"
 	case reflect.Int <= k && k <= reflect.Int64:
 		return "a whole number"
 	case reflect.Uint <= k && k <= reflect.Uint64:
 		return "a whole number from 0"
 	}
-	return "something else"
+	return cmp.Or(kinds[t.Kind()], "something else")
 }

@@ -5,6 +5,7 @@ package printable
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf16"
@@ -52,12 +53,8 @@ func escape(s, keep string) string {
 			fmt.Fprintf(&b, `\x%02x`, s[i])
 		case !hide(r):
 			b.WriteString(s[i : i+n])
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == '\r':
-			b.WriteString(`\r`)
-		case r == '\t':
-			b.WriteString(`\t`)
+		case strings.ContainsRune("\n\r\t", r):
+			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
 		default:
 			for _, unit := range utf16.Encode([]rune{r}) {
 				fmt.Fprintf(&b, `\u%04x`, unit)

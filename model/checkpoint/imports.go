@@ -88,7 +88,12 @@ func (t *torchFile) Call(f pickle.Global, args pickle.Tuple) (any, error) {
 	}
 	switch f.String() {
 	case "collections.OrderedDict":
-		return ordered(args)
+		if len(args) > 0 { // Old protocols call it with a list of pairs.
+			if list, ok := args[0].(*pickle.List); !ok || len(list.Items) > 0 {
+				return nil, fmt.Errorf("collections.OrderedDict is called with items: pickles of protocol 2 to 5 add them afterwards")
+			}
+		}
+		return &pickle.Dict{}, nil
 	case rebuildType: // (function, class, its arguments, attributes)
 		if len(args) > 2 {
 			function, ok := args[0].(pickle.Global)
@@ -124,14 +129,4 @@ func (t *torchFile) Call(f pickle.Global, args pickle.Tuple) (any, error) {
 		return &pickle.Object{Class: f, Args: args}, nil
 	}
 	return nil, fmt.Errorf("%s has arguments that torch does not give it", f)
-}
-
-// ordered makes an OrderedDict, which old protocols call with a list of pairs.
-func ordered(args pickle.Tuple) (any, error) {
-	if len(args) > 0 {
-		if list, ok := args[0].(*pickle.List); !ok || len(list.Items) > 0 {
-			return nil, fmt.Errorf("collections.OrderedDict is called with items: pickles of protocol 2 to 5 add them afterwards")
-		}
-	}
-	return &pickle.Dict{}, nil
 }
