@@ -223,6 +223,7 @@ func TestPage(t *testing.T) {
 	b.eval(`(document.getElementsByName("more")[0].value = "length=12 correct=gibbs:1x100000", document.getElementById("text").focus())`)
 	b.press("Enter", enter, control)
 	b.until(said, "filling")
+	b.until(`document.querySelector(".live") !== null`, "true") // the first frame
 	b.press("Escape", escape, 0)
 	b.until(said, "stopped")
 	b.steady()
