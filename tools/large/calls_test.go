@@ -20,58 +20,64 @@ import (
 )
 
 // calls measures a prompt's call and those of a few rows with it kept, the causal rows of speculation or those
-// of a block, and what part of a call its products of matrices and its experts take.
+// of a block, and what part of a call its products of matrices and its experts take. A profile makes small
+// calls up to a third slower, so seconds are those without one.
 func calls(t *testing.T, dir string) {
-	const past, times, most = 512, 5, 32
-	profile := t.TempDir()
-	m, err := model.Open(t.Context(), dir, model.Options{Runtime: ort.Config{Threads: 2, Profile: profile}})
-	orttest.Opened(t, m, err)
-	net := m.(samplers.Keeper)
-	call := samplers.Call{IDs: make([]int64, past+most), Counts: []int{1}, Kept: []samplers.Kept{net.Keep(past + most)}}
-	for i := range call.IDs {
-		call.IDs[i] = int64(1000 + i)
-	}
-	// ask computes rows from..to, of which all but those of the prompt are wanted.
-	ask := func(from, to int) {
-		call.Positions, call.Compute, call.Blocks = nil, nil, nil
-		if spec := net.Spec(); spec.Causal {
-			call.Blocks = []samplers.Span{{From: to, To: to}}
-		}
-		for l := from; l < to; l++ {
-			call.Compute = append(call.Compute, int64(l))
-		}
-		if call.Positions = call.Compute; from == 0 {
-			call.Positions = call.Compute[to-1:]
-		}
-		call.Counts[0] = len(call.Positions)
-		reftest.Must(net.Logits(t.Context(), call))(t)
-	}
+	const past, times = 512, 5
 	spans := []samplers.Span{{To: past}}
-	for _, n := range []int{1, 4, 8, most} {
+	for _, n := range []int{1, 4, 8, 32} {
 		spans = append(spans, samplers.Span{From: past, To: past + n})
 	}
-	var spent []time.Duration
-	for _, s := range spans {
-		ask(s.From, s.To)
-		before := processor(t)
-		for range times {
-			ask(s.From, s.To)
-		}
-		spent = append(spent, (processor(t)-before)/times)
-	}
-	reftest.OK(t, m.Close())
+	profile := t.TempDir()
+	spent := spentIn(t, dir, "", spans, times)
+	spentIn(t, dir, profile, spans, times)
 	runs := reftest.Must(readRuns(profile))(t)
 	for i, s := range spans {
 		var weights, all, experts []float64
 		for _, r := range runs[i*(times+1)+1 : (i+1)*(times+1)] {
-			weights, all, experts = append(weights, r.all/r.products), append(all, r.all/(r.products+r.attention)), append(experts, r.experts/r.all)
+			weights, all, experts = append(weights, r.products/r.all), append(all, (r.products+r.attention)/r.all), append(experts, r.experts/r.all)
 		}
 		slices.Sort(weights)
 		slices.Sort(all)
 		slices.Sort(experts)
-		t.Logf("a call of %d rows behind %d: %.3f s of processors, %.3f of the time of its products with weights, %.3f of all; experts take %.2f of it",
+		t.Logf("a call of %d rows behind %d: %.4f s of processors; in the profile products with weights take %.2f of it, all products %.2f, experts %.2f",
 			s.To-s.From, s.From, spent[i].Seconds(), weights[times/2], all[times/2], experts[times/2])
 	}
+}
+
+// spentIn returns the mean processor time of a call that computes the positions of each span behind those of
+// the one before it; the first call of each is not counted. All rows are wanted but those of a prompt.
+func spentIn(t *testing.T, dir, profile string, spans []samplers.Span, times int) (spent []time.Duration) {
+	m, err := model.Open(t.Context(), dir, model.Options{Runtime: ort.Config{Threads: 2, Profile: profile}})
+	orttest.Opened(t, m, err)
+	net, end := m.(samplers.Keeper), spans[len(spans)-1].To
+	call := samplers.Call{IDs: make([]int64, end), Counts: []int{1}, Kept: []samplers.Kept{net.Keep(end)}}
+	for i := range call.IDs {
+		call.IDs[i] = int64(1000 + i)
+	}
+	for _, s := range spans {
+		call.Compute, call.Blocks = nil, nil
+		if net.Spec().Causal {
+			call.Blocks = []samplers.Span{{From: s.To, To: s.To}}
+		}
+		for l := s.From; l < s.To; l++ {
+			call.Compute = append(call.Compute, int64(l))
+		}
+		if call.Positions = call.Compute; s.From == 0 {
+			call.Positions = call.Compute[s.To-1:]
+		}
+		call.Counts[0] = len(call.Positions)
+		var before time.Duration
+		for i := range times + 1 {
+			reftest.Must(net.Logits(t.Context(), call))(t)
+			if i == 0 {
+				before = processor(t)
+			}
+		}
+		spent = append(spent, (processor(t)-before)/time.Duration(times))
+	}
+	reftest.OK(t, m.Close())
+	return spent
 }
 
 // processor returns the processor time of the process.

@@ -131,8 +131,9 @@ func speculate(t *testing.T, program, model, canvas string) {
 }
 
 // blocks measures the cost of a call that computes a block of 32 positions after 480 others, and of a
-// token if a call reveals three, as the difference between two blocks and one.
+// token if a call reveals three, as the difference between several blocks and one.
 func blocks(t *testing.T, program, model, canvas string) {
+	const blocks = 6
 	for _, threads := range []string{"1", "2"} {
 		took := func(masks int) float64 {
 			ids := make([]any, 480+masks)
@@ -144,8 +145,8 @@ func blocks(t *testing.T, program, model, canvas string) {
 				"--sampler", "llada2", "--threshold", "1", "--set", "at-least=3", "--verbose")
 			return processor.Seconds()
 		}
-		block := took(64) - took(32)
-		t.Logf("%s threads: %.2f s of processors a call, of 11 in a block, %.2f a token", threads, block/11, block/32)
+		block := (took(32+32*blocks) - took(32)) / blocks
+		t.Logf("%s threads: %.2f s of processors a call, of 11 in a block, %.3f a token", threads, block/11, block/32)
 	}
 }
 
