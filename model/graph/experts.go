@@ -95,7 +95,7 @@ func expertsIn(d Dtype, c checkpoint.Config) error {
 	switch {
 	case m.Count == 0:
 	case d == Int8:
-		return fmt.Errorf("dtype int8: ONNX Runtime computes experts of 8 bits with an error of 1%%: use %s, or %s, which is more exact", Int4, Int4Exact)
+		return fmt.Errorf("dtype int8: ONNX Runtime computes experts of 8 bits with an error of 1%%: use %s", Int4)
 	case d.four() && (m.Inner%tableBlock4 != 0 || c.Hidden%tableBlock4 != 0):
 		return fmt.Errorf("dtype %s: experts of %d by %d numbers: both must be multiples of %d", d, c.Hidden, m.Inner, tableBlock4)
 	}
