@@ -1,8 +1,8 @@
 package serve
 
 import (
-	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -28,14 +28,18 @@ func (f fields) decode(to any) (names []string, err error) {
 		if !ok {
 			continue
 		}
-		if err := into(raw, v.FieldByIndex(field.Index)); err != nil {
-			about := name
-			if text := field.Tag.Get("jsonschema_description"); text != "" {
-				about += " must be " + text
-			}
-			return nil, refuse(http.StatusBadRequest, name, about+": "+plainjson.Plain(nil, err).Error())
+		err := into(raw, v.FieldByIndex(field.Index))
+		about, inner := field.Tag.Get("jsonschema_description"), new(Refusal)
+		switch {
+		case err == nil:
+			delete(f, name)
+			continue
+		case errors.As(err, &inner):
+			return nil, refuse(http.StatusBadRequest, name, name+": "+inner.Message)
+		case about != "":
+			return nil, refuse(http.StatusBadRequest, name, name+" must be "+about)
 		}
-		delete(f, name)
+		return nil, refuse(http.StatusBadRequest, name, name+": "+plainjson.Plain(nil, err).Error())
 	}
 	return names, nil
 }
@@ -57,13 +61,33 @@ const maxObjects = 1024
 
 // into decodes a value as package json does, but refuses fields that a struct does not have.
 func into(raw []byte, to reflect.Value) error {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.DisallowUnknownFields()
-	if err := d.Decode(to.Addr().Interface()); err != nil {
-		return err
+	_, own := to.Addr().Interface().(json.Unmarshaler)
+	switch {
+	case !own && to.Kind() == reflect.Struct:
+		var f fields
+		if err := json.Unmarshal(raw, &f); err != nil {
+			return err
+		}
+		names, err := f.decode(to.Addr().Interface())
+		if err != nil {
+			return err
+		}
+		return f.only(names, "")
+	case !own && to.Kind() == reflect.Slice && to.Type().Elem().Kind() == reflect.Struct:
+		var list []json.RawMessage
+		if err := json.Unmarshal(raw, &list); err != nil {
+			return err
+		}
+		if len(list) > maxObjects {
+			return refuse(http.StatusBadRequest, "", fmt.Sprintf("%d objects are given: at most %d are allowed", len(list), maxObjects))
+		}
+		to.Set(reflect.MakeSlice(to.Type(), len(list), len(list)))
+		for i, raw := range list {
+			if err := into(raw, to.Index(i)); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
-	if to.Kind() == reflect.Slice && to.Type().Elem().Kind() == reflect.Struct && to.Len() > maxObjects {
-		return refuse(http.StatusBadRequest, "", fmt.Sprintf("%d objects are given: at most %d are allowed", to.Len(), maxObjects))
-	}
-	return nil
+	return json.Unmarshal(raw, to.Addr().Interface())
 }

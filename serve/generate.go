@@ -14,7 +14,6 @@ import (
 	"strings"
 
 	"mdmgen/internal/fault"
-	"mdmgen/internal/plainjson"
 	"mdmgen/requests"
 	"mdmgen/samplers"
 	"mdmgen/serve/frame"
@@ -212,10 +211,11 @@ func rename(f fields) error {
 				Name, Description, Strict, Schema json.RawMessage
 			} `json:"json_schema"`
 		}
-		if err := into(raw, reflect.ValueOf(&format).Elem()); err != nil {
-			return refuse(http.StatusBadRequest, "response_format", "response_format: "+plainjson.Plain(nil, err).Error())
+		err := into(raw, reflect.ValueOf(&format).Elem())
+		if errors.As(err, new(*Refusal)) {
+			return refuse(http.StatusBadRequest, "response_format", "response_format: "+err.Error())
 		}
-		if format.Type != "text" && (format.Type != "json_schema" || format.JSONSchema.Schema == nil) {
+		if err != nil || format.Type != "text" && (format.Type != "json_schema" || format.JSONSchema.Schema == nil) {
 			return refuse(http.StatusBadRequest, "response_format", fmt.Sprintf("response_format is of type %q: must be text, or json_schema with json_schema.schema", format.Type))
 		}
 		if format.Type == "text" {

@@ -232,7 +232,7 @@ func (c *content) UnmarshalJSON(raw []byte) error {
 	err := into(raw, reflect.ValueOf(&parts).Elem())
 	for _, p := range parts {
 		if p.Type == nil || *p.Type != "text" || p.Text == nil {
-			return errors.New("content must be a text or a list of parts of type text")
+			return errors.New("not a part of type text")
 		}
 		*c += content(*p.Text)
 	}

@@ -216,8 +216,10 @@ func (c *Client) refusal(n Name, r *http.Response) error {
 	case r.StatusCode == http.StatusTooManyRequests, r.StatusCode >= 500:
 		err := fmt.Errorf("the hub answers %s", r.Status)
 		return &temporary{err, retryAfter(r.Header, time.Now())}
-	case code == "GatedRepo":
+	case code == "GatedRepo" && c.Token == "":
 		return missingf("%s: its authors ask who uses it: accept their terms at %s, and set HF_TOKEN to a token of that account", n, page)
+	case code == "GatedRepo":
+		return missingf("%s: its authors ask who uses it: accept their terms at %s with the token's account", n, page)
 	case code == "RevisionNotFound":
 		return missingf("%s: the repository has no revision %s", n, n.revision())
 	case code == "EntryNotFound":

@@ -3,7 +3,6 @@
 package chat
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -94,7 +93,9 @@ func (o *options) run(ctx context.Context, s kit.Streams, _ []string) (err error
 	if o.kwargs != nil {
 		c.set["chat_template_kwargs"], _ = json.Marshal(o.kwargs)
 	}
-	c.instruction = cmp.Or(o.system, c.instruction)
+	if o.system != "" {
+		c.instruction = &o.system
+	}
 	if c.network, err = o.model.Open(ctx, s, o.all); err != nil {
 		return err
 	}

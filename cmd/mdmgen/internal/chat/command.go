@@ -61,7 +61,9 @@ func (c *session) command(ctx context.Context, name, rest string) (answers bool,
 		if c.story {
 			return false, exit.Usagef("/system: a story has no system's message")
 		}
-		c.instruction = rest
+		if c.instruction = &rest; rest == "" {
+			c.instruction = nil
+		}
 	case "/set":
 		err = c.option(rest)
 	case "/show":
@@ -200,7 +202,7 @@ func (c *session) read(ctx context.Context, path string) error {
 	case !c.story && r.Messages == nil:
 		return exit.Usagef("%s:%d: has no messages", path, last.N)
 	}
-	c.instruction, c.messages, c.set, c.left = "", r.Messages, make(map[string]json.RawMessage), 0
+	c.instruction, c.messages, c.set, c.left = nil, r.Messages, make(map[string]json.RawMessage), 0
 	if err := json.Unmarshal(last.Text, &c.set); err != nil {
 		return err
 	}
@@ -209,7 +211,7 @@ func (c *session) read(ctx context.Context, path string) error {
 		delete(c.set, "prefix")
 		c.messages = []chat.Message{{Role: "user", Content: *r.Prefix}}
 	} else if len(r.Messages) > 0 && r.Messages[0].Role == "system" {
-		c.instruction, c.messages = r.Messages[0].Content, r.Messages[1:]
+		c.instruction, c.messages = &r.Messages[0].Content, r.Messages[1:]
 	}
 	return nil
 }

@@ -34,8 +34,8 @@ type session struct {
 	builder *requests.Builder
 	// story reports whether the model has no chat template: the messages are then parts of one text.
 	story bool
-	// instruction is the system's message, "" for none. It stands before the others.
-	instruction string
+	// instruction is the system's message, nil for none. It stands before the others.
+	instruction *string
 	messages    []chat.Message
 	// set holds the options of /set, in the form of a request in JSON.
 	set map[string]json.RawMessage
@@ -53,10 +53,11 @@ type session struct {
 
 // history returns the system's message, if there is one, and the others without the first ones.
 func (c *session) history(left int) []chat.Message {
-	if c.instruction == "" {
-		return c.messages[left:]
+	all := []chat.Message{}
+	if c.instruction != nil {
+		all = append(all, chat.Message{Role: "system", Content: *c.instruction})
 	}
-	return slices.Insert(slices.Clone(c.messages[left:]), 0, chat.Message{Role: "system", Content: c.instruction})
+	return append(all, c.messages[left:]...)
 }
 
 // say appends a message of the user's, in place of one without an answer: templates want turns. In a

@@ -79,8 +79,9 @@ func (f *Flags) Kept() bool { return f.Given() || f.Resume != "" }
 
 // parse parses I/N.
 func parse(text string) (s Shard, err error) {
-	_, err = fmt.Sscanf(text, "%d/%d", &s.I, &s.N)
-	if err != nil || s.String() != text || s.N < 1 || s.N > maxShards || s.I < 1 || s.I > s.N {
+	i, n, _ := strings.Cut(text, "/")
+	s.I, _ = strconv.Atoi(i)
+	if s.N, err = strconv.Atoi(n); err != nil || s.N < 1 || s.N > maxShards || s.I < 1 || s.I > s.N {
 		return Shard{}, exit.Usagef("--shard %.40s: must be I/N with I in 1..N and N at most %d, or auto", text, maxShards)
 	}
 	return s, nil
