@@ -179,7 +179,7 @@ func (f Facts) Validate() error {
 	faults.If(f.Columns == Unknown, "columns is missing: the length of a row of logits")
 	faults.If(f.Columns != Unknown && !columns, "columns is %d: must be in 1..%d", f.Columns, MaxColumns)
 	for _, key := range slices.Sorted(maps.Keys(f.Unstated)) {
-		faults.If(true, "%s is unknown: %w", key, f.Unstated[key])
+		faults = append(faults, fault.Advise("%s is unknown: %w", key, f.Unstated[key]))
 	}
 	faults.If(f.MaskID == Unknown && f.Unstated["mask_id"] == nil, "mask_id is missing: the id of MASK")
 	faults.If(f.MaskID != Unknown && columns && (f.MaskID < 0 || f.MaskID > f.Columns), "mask_id is %d: must be in 0..%d", f.MaskID, f.Columns)
@@ -194,7 +194,7 @@ func (f Facts) Validate() error {
 	}
 	faults.If(f.Digest != "" && !digestForm.MatchString(f.Digest), "digest is %.80q: must be sha256: and 64 hexadecimal digits", f.Digest)
 	if i := slices.IndexFunc(f.Padding, func(p int) bool { return p < 0 || p >= f.Columns }); i >= 0 {
-		faults.If(true, "padding column %d: must be in 0..%d", f.Padding[i], f.Columns-1)
+		faults = append(faults, fault.Advise("padding column %d: must be in 0..%d", f.Padding[i], f.Columns-1))
 	}
 	framed := len(f.Frame) == 0 || len(f.Frame) == 2 && !slices.ContainsFunc(f.Frame, func(id int) bool { return id < 0 || id >= f.Columns || id == f.MaskID })
 	faults.If(!framed, "frame is %.60v: must be two ids in 0..%d, not the mask's", fmt.Sprint(f.Frame), f.Columns-1)

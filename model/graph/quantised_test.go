@@ -325,6 +325,10 @@ func TestMemory(t *testing.T) {
 	for config, peaks := range map[string]map[Dtype]float64{
 		`{"architectures":["LLaDAModelLM"],"d_model":4096,"n_layers":32,"n_heads":32,"mlp_hidden_size":12288,"max_sequence_length":4096,"vocab_size":126464,
 			"mask_token_id":1,"rope_theta":5e5,"weight_tying":false,"block_type":"llama","layer_norm_type":"rms","activation_type":"silu","rope":true}`: {Float32: 4 * 8.015581184e9 / (1 << 30), Int8: 10, Int4: 9.6},
+		`{"architectures":["LLaDA2MoeModelLM"],"model_type":"llada2_moe","hidden_size":2048,"num_hidden_layers":20,"num_attention_heads":16,
+			"num_key_value_heads":4,"head_dim":128,"intermediate_size":5120,"moe_intermediate_size":512,"num_experts":256,"num_experts_per_tok":8,
+			"num_shared_experts":1,"n_group":8,"topk_group":4,"first_k_dense_replace":1,"partial_rotary_factor":0.5,"routed_scaling_factor":2.5,
+			"max_position_embeddings":4096,"vocab_size":157184,"rope_theta":600000,"mask_token_id":156895}`: {Int4: 10.8 - 0.94}, // without pages of the file
 		`{"model_type":"mdlm","hidden_dim":768,"cond_dim":128,"n_blocks":12,"n_heads":12,"model_length":1024,"vocab_size":50258}`: {Float32: 0.708, Int8: 0.469, Int4: 0.470},
 	} {
 		c := reftest.Must(checkpoint.ParseConfig([]byte(config)))(t)
