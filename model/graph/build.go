@@ -28,6 +28,11 @@ type Options struct {
 	// Keeps makes [Build] build the graph that keeps keys and values from one call to the next.
 	// Calls that keep nothing cost about 2% more in it. [Write] writes both graphs.
 	Keeps bool
+	// Survey, if not nil, runs graphs that measure what makes an Int8 network more exact.
+	Survey Survey
+	// measures makes a graph for Survey; means is what it measured.
+	measures bool
+	means    []float32
 	// Force makes [Write] skip the check for room on the disk.
 	Force bool
 	// Watch, if not nil, is called by [Write] when it begins to read the checkpoint for its digest
@@ -74,6 +79,9 @@ func Build(ctx context.Context, c *checkpoint.Checkpoint, o Options) (Model, err
 	}
 	if o.Dtype.Plain() && Size(c) >= cmp.Or(o.inPlace, inPlaceTotal) {
 		dir = externalDir(c)
+	}
+	if err := o.centre(ctx, c); err != nil {
+		return Model{}, err
 	}
 	b, f, err := network(c, o, dir == "")
 	if err == nil && f.Digest == "" {
@@ -139,7 +147,7 @@ func network(c *checkpoint.Checkpoint, o Options, scaled bool) (*builder, facts.
 	if c.Config.Hidden >= large4 {
 		b.block4 = tableBlock4
 	}
-	d := &stream{c: c, b: b, keeps: o.Keeps || f.BlockSize > 0}
+	d := &stream{c: c, b: b, keeps: o.Keeps || f.BlockSize > 0, measures: o.measures, means: o.means}
 	d.net = kinds[c.Config.Network()](d)
 	d.build(f)
 	return b, f, nil

@@ -8,7 +8,7 @@ type learned struct{ *gated }
 
 func newLearned(s *stream) layers {
 	g := newGated(s).(*gated)
-	g.norm = func(name, x string, _ int) string { return s.layerNorm(name, x, true) }
+	g.norm = func(name, x string, _ int) string { return s.layerNorm(name, x, vector(s.c, name+".bias")) }
 	g.turn = func(_ int, x, _ string, _ int) string { return x }
 	g.feed = func(i int, x string) string {
 		n := g.names.MLP(i)

@@ -12,7 +12,7 @@ func newModern(s *stream) layers {
 		if name == first { // The embeddings are normalised already.
 			return x
 		}
-		return s.layerNorm(name, x, false)
+		return s.layerNorm(name, x, nil)
 	}
 	g.feed = d.mlp
 	return d
@@ -22,9 +22,9 @@ func (d modern) embed() string {
 	const norm = "embeddings.norm"
 	x := d.stream.embed()
 	if d.distinct != "" {
-		d.distinct = d.layerNorm(norm, d.distinct, false)
+		d.distinct = d.layerNorm(norm, d.distinct, nil)
 	}
-	return d.layerNorm(norm, x, false)
+	return d.layerNorm(norm, x, nil)
 }
 
 // mlp adds an MLP whose two inner branches are one matrix, of which the first gates the other.
@@ -43,7 +43,7 @@ func (d modern) mlp(i int, x string) string {
 }
 
 func (d modern) final(x string) string {
-	return d.layerNorm("head.norm", d.gelu(d.linear("head.dense", d.gated.final(x), false)), false)
+	return d.layerNorm("head.norm", d.gelu(d.linear("head.dense", d.gated.final(x), false)), nil)
 }
 
 func (d modern) head() (string, source, []float32) {

@@ -35,6 +35,10 @@ type stream struct {
 	// The embeddings of ids without repetition, and for each position the index of its own; empty
 	// if the first block computes each position separately.
 	distinct, inverse string
+	// See centre.go: whether the graph measures means, those that it measures, and those that rows lack.
+	measures bool
+	measured []string
+	means    []float32
 }
 
 // layers adds the layers of one kind of network to a stream.
@@ -66,6 +70,10 @@ func (d *stream) build(f facts.Facts) {
 	d.shapes, d.hidden, d.turns = map[string]string{}, map[string][2]string{}, map[bool][2]string{}
 	d.length, d.blockSize = f.Length, f.BlockSize
 	d.ids = b.input("input_ids", onnxpb.Int64, "batch", "length")
+	if d.measures {
+		d.survey()
+		return
+	}
 	d.positions = b.input("positions", onnxpb.Int64, "batch", "wanted")
 	d.index = b.op("Unsqueeze", d.positions, b.ints("last_axis", -1))
 	heads := d.inputs()
@@ -204,15 +212,12 @@ func (d *stream) swap(x string, a, b int) string {
 // gelu adds x·Φ(x), with Φ by the error function.
 func (d *stream) gelu(x string) string { return d.b.gelu("Gelu", x) }
 
-// layerNorm adds a LayerNorm of rows, with a bias or without.
-func (d *stream) layerNorm(name, x string, bias bool) string {
-	part := func(p string) string {
-		v := vector(d.c, name+p)
-		return d.b.floats(name+p, v, len(v))
-	}
-	in := []string{x, part(".weight")}
-	if bias {
-		in = append(in, part(".bias"))
+// layerNorm adds a LayerNorm of rows, without a bias if it is nil.
+func (d *stream) layerNorm(name, x string, bias []float32) string {
+	w := vector(d.c, name+".weight")
+	in := []string{x, d.b.floats(name+".weight", w, len(w))}
+	if bias != nil {
+		in = append(in, d.b.floats(name+".bias", bias, len(bias)))
 	}
 	return d.b.node("", "LayerNormalization", attrs{{"axis", -1}, {"epsilon", float32(d.c.Config.Epsilon)}}, in...)
 }

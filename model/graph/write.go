@@ -49,7 +49,7 @@ const (
 	outsideFrom = 1 << 10
 	// Version numbers the forms in which Write has written a checkpoint: a cached model of another
 	// version is not used.
-	Version = 14
+	Version = 15
 	// dataAlign is the alignment of a matrix in DataFile: a page, so that a runtime can map each
 	// matrix separately.
 	dataAlign = 1 << 12
@@ -59,6 +59,9 @@ const (
 // left one of the partial folders, and removes these.
 func writeFiles(ctx context.Context, c *checkpoint.Checkpoint, o Options, dir string, partial []string) error {
 	o.Keeps = true
+	if err := o.centre(ctx, c); err != nil {
+		return err
+	}
 	b, f, err := network(c, o, true)
 	if err != nil {
 		return err

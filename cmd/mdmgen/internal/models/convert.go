@@ -15,10 +15,12 @@ import (
 	"mdmgen/internal/fault"
 	"mdmgen/internal/plainfile"
 	"mdmgen/internal/printable"
+	"mdmgen/model"
 	"mdmgen/model/checkpoint"
 	"mdmgen/model/facts"
 	"mdmgen/model/graph"
 	"mdmgen/model/hub"
+	"mdmgen/model/ort"
 )
 
 // convertSchema names the layout of convert's record.
@@ -64,7 +66,14 @@ func Convert() *kit.Command {
 			"is written whole or not at all. Its mdmgen.manifest.json has digests, and it does not open if its weights or\n" +
 			"graph change.",
 		Flags: set,
-		Run:   o.run,
+		Run: func(ctx context.Context, s kit.Streams, args []string) error {
+			search, err := o.runtime.Fetching(s, set)
+			if err != nil {
+				return err
+			}
+			o.Survey = model.Survey(ort.Config{Search: search})
+			return o.run(ctx, s, args)
+		},
 	}
 }
 
