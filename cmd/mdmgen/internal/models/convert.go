@@ -62,8 +62,8 @@ func Convert() *kit.Command {
 		Arguments: "MODEL",
 		Description: "Reads a checkpoint (the name of a hub repository, a folder with config.json and weights, or a trainer's .ckpt or\n" +
 			".pth file) and writes a folder with model.onnx, model.onnx_data, the tokenizer and, if rows can be kept between\n" +
-			"calls, model_kept.onnx; docs/onnx.md lists inputs and outputs. Memory does not grow with the model. The folder\n" +
-			"is written whole or not at all. Its mdmgen.manifest.json has digests, and it does not open if its weights or\n" +
+			"calls, model_kept.onnx; docs/onnx.md lists inputs and outputs. Memory does not grow with the model, but\n" +
+			"BERT in int8 runs once, as float32. The folder is written whole or not at all. Its mdmgen.manifest.json has digests, and it does not open if its weights or\n" +
 			"graph change.",
 		Flags: set,
 		Run: func(ctx context.Context, s kit.Streams, args []string) error {
