@@ -7,28 +7,23 @@ import (
 
 // ByCausal is the law of tokens drawn from left to right, each from a causal row: see [Spec].Causal.
 type ByCausal struct {
-	// Stop is the token after which the rest is filled with it; nil for none.
-	Stop *int
+	// Stop is the token after which the rest is filled with it; −1 for none.
+	Stop int
 }
 
 // Fits returns nil: any length takes one row.
 func (ByCausal) Fits(int, bool) error { return nil }
 
-// Rows returns 1.
-func (ByCausal) Rows(int, bool) float64 { return 1 }
-
-// NegLog returns −log P of a text, in nats, from the tokens at its free positions, ascending, and their
-// log-probabilities in causal rows.
-func (c ByCausal) NegLog(tokens []int, logs []float64) (sum float64) {
-	stopped := false
-	for i, token := range tokens {
+// NegLog returns −log P of a text, in nats, from its tokens, its free positions, ascending, and the
+// log-probabilities of the tokens there in causal rows.
+func (c ByCausal) NegLog(ids, free []int, logs []float64) (sum float64) {
+	for i, l := range free {
 		switch {
-		case !stopped:
+		case i == 0 || ids[free[i-1]] != c.Stop:
 			sum -= logs[i]
-		case token != *c.Stop:
+		case ids[l] != c.Stop:
 			return math.Inf(1)
 		}
-		stopped = stopped || c.Stop != nil && token == *c.Stop
 	}
 	return sum
 }

@@ -15,8 +15,6 @@ type Law interface {
 	// time-conditioned or not. Otherwise it returns the reason, which is a [TooLargeError] if
 	// shorter texts would do.
 	Fits(d int, timed bool) error
-	// Rows returns the greatest number of network rows that −log P takes.
-	Rows(d int, timed bool) float64
 	// Collision returns log p*, where p* is the probability that the path of a sampler over d free
 	// positions is one of first-hitting's, with the same token probabilities: every call reveals a
 	// single position, from the row of the previous state, in uniform order. For every network that
@@ -69,9 +67,6 @@ type Unknown struct{ Why string }
 // Fits returns the reason.
 func (u Unknown) Fits(int, bool) error { return errors.New(u.Why) }
 
-// Rows returns +Inf: no number of rows is enough.
-func (u Unknown) Rows(int, bool) float64 { return math.Inf(1) }
-
 // Collision returns an error.
 func (u Unknown) Collision(int) (float64, error) { return 0, errNoPlan }
 
@@ -103,15 +98,15 @@ type Replayed struct {
 }
 
 // Fits limits the positions whose subsets are enumerated.
-func (r Replayed) Fits(d int, timed bool) error {
+func (r Replayed) Fits(d int, _ bool) error {
 	if most := subset.MaxFree; r.By != ReplayOne && d > most && (r.Block == 0 || r.Block > most) {
-		return &TooLargeError{Free: d, Rows: r.Rows(d, timed), Most: most, Blocks: true}
+		return &TooLargeError{Free: d, Rows: r.Rows(d), Most: most, Blocks: true}
 	}
 	return nil
 }
 
-// Rows returns the number of canvases of one path, or of all subsets of each block.
-func (r Replayed) Rows(d int, _ bool) float64 {
+// Rows returns the number of network rows that −log P takes: those of one path, or of all subsets of each block.
+func (r Replayed) Rows(d int) float64 {
 	if r.By == ReplayOne {
 		return float64(d)
 	}

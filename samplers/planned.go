@@ -56,13 +56,11 @@ var errRandomTimes = errors.New("it queries this time-conditioned network at ran
 // fitsTables returns an error if tables at a number of times take too many rows.
 func fitsTables(d, times int) error {
 	const maxRows = 1 << 21
-	if rows := tableRows(d, times); d > subset.MaxFree || rows > maxRows {
+	if rows := float64(times) * math.Ldexp(1, d); d > subset.MaxFree || rows > maxRows {
 		return &TooLargeError{Free: d, Rows: rows, Most: max(0, min(subset.MaxFree, int(math.Log2(maxRows/float64(times)))))}
 	}
 	return nil
 }
-
-func tableRows(d, times int) float64 { return float64(times) * math.Ldexp(1, d) }
 
 // inTables describes the likelihood of laws that need all subsets.
 var inTables = fmt.Sprintf("exact up to %d free positions, from 2^d rows, and bounds by plans", subset.MaxFree)
@@ -82,21 +80,14 @@ type ByGrid struct {
 
 // Fits needs a table, and on a time-conditioned network one for each step.
 func (g ByGrid) Fits(d int, timed bool) error {
-	if timed && g.AtHit {
+	switch {
+	case timed && g.AtHit:
 		return errRandomTimes
+	case timed:
+		return fitsTables(d, len(g.Jump)+1)
 	}
-	return fitsTables(d, g.times(timed))
+	return fitsTables(d, 1)
 }
-
-func (g ByGrid) times(timed bool) int {
-	if timed {
-		return len(g.Jump) + 1
-	}
-	return 1
-}
-
-// Rows returns those of the tables.
-func (g ByGrid) Rows(d int, timed bool) float64 { return tableRows(d, g.times(timed)) }
 
 // NegLog applies the steps. Without time they do not matter to a sampler that reveals one by one.
 func (g ByGrid) NegLog(x Text) (Exact, error) {
@@ -169,9 +160,6 @@ func (s BySizes) Fits(d int, timed bool) error {
 	return fitsTables(d, 1)
 }
 
-// Rows returns those of a table.
-func (BySizes) Rows(d int, _ bool) float64 { return tableRows(d, 1) }
-
 // NegLog sums over sizes and orders.
 func (s BySizes) NegLog(x Text) (Exact, error) {
 	d := len(x.Free())
@@ -231,9 +219,6 @@ func (l ByList) Fits(d int, _ bool) error {
 	}
 	return &TooLargeError{Free: d, Plans: n, Most: most}
 }
-
-// Rows returns one for each position of each plan.
-func (l ByList) Rows(d int, _ bool) float64 { return l.Plans(d) * float64(d) }
 
 // NegLog returns −log Σ_i P(x|plan i)/n.
 func (l ByList) NegLog(x Text) (Exact, error) {

@@ -24,11 +24,7 @@ func (e *Evaluator) causal(ctx context.Context, ts []Target, law samplers.ByCaus
 	}
 	out := make([]float64, len(ts))
 	for i, t := range ts {
-		tokens := make([]int, len(t.Free))
-		for k, l := range t.Free {
-			tokens[k] = t.IDs[l]
-		}
-		out[i] = law.NegLog(tokens, asks[i].LogMu)
+		out[i] = law.NegLog(t.IDs, t.Free, asks[i].LogMu)
 	}
 	return out, nil
 }

@@ -53,8 +53,12 @@ var descriptors = withLayers([]Descriptor{
 		s.ChangesLaw = true
 		return remask.NewWINO(&s.Threshold, &s.ThresholdBack), nil
 	}},
-	fromCausal(causal.Causal),
-	fromCausal(causal.Speculate),
+	{causal.Causal, func(s *Settings, b samplers.Build) (samplers.Kernel, error) {
+		return causal.New(CausalOptions{Window: 1}, s.End(), b.Spec)
+	}},
+	{causal.Speculate, func(s *Settings, b samplers.Build) (samplers.Kernel, error) {
+		return causal.New(s.CausalOptions, s.End(), b.Spec)
+	}},
 })
 
 func withLayers(all []Descriptor) []Descriptor {
@@ -82,12 +86,6 @@ func remasked(d remask.Sampler) Descriptor {
 		k, changes, err := d.New(&s.RemaskOptions, b)
 		s.ChangesLaw = s.ChangesLaw || changes
 		return k, err
-	}}
-}
-
-func fromCausal(d causal.Sampler) Descriptor {
-	return Descriptor{d.Descriptor, func(s *Settings, b samplers.Build) (samplers.Kernel, error) {
-		return d.New(&s.CausalOptions, s.Stop, b)
 	}}
 }
 

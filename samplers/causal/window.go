@@ -42,7 +42,7 @@ const (
 	patience = 16
 )
 
-func newPace(o *Options, c samplers.Spec) pace {
+func newPace(o Options, c samplers.Spec) pace {
 	return pace{least: o.Window, most: cmp.Or(o.Window, most(c)), cost: cmp.Or(o.RowCost, 1./16), right: 2, tried: 2.5, patience: patience}
 }
 

@@ -170,8 +170,10 @@ func (r *scoring) chunkSize() int {
 		switch {
 		case !r.settings.Exact:
 			n = r.config.RowsOf(n)
-		case r.replays() || samplers.Is[samplers.ByCausal](r.config.Sampler.Law()):
-			n = int(r.config.Sampler.Law().Rows(n, false))
+		case samplers.Is[samplers.ByCausal](r.config.Sampler.Law()):
+			n = 1
+		case r.replays():
+			n = int(r.config.Sampler.Law().(samplers.Replayed).Rows(n))
 		default:
 			n = 1 << min(n, subset.MaxFree)
 		}
