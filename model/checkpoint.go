@@ -146,30 +146,16 @@ func source(ctx context.Context, ref string, c *checkpoint.Checkpoint, opts Opti
 			read.MaskID, read.Shift, read.Unstated = f.MaskID, f.Shift, nil
 		}
 		same = sameTokens(read, f)
-		src.Path, err = cached(ctx, c, graph.Options{Facts: &read, Dtype: opts.Dtype, GPU: gpu, Keeps: opts.Keeps, Watch: opts.Watch, Survey: Survey(opts.Runtime)}, opts.Runtime)
+		src.Path, err = cached(ctx, c, graph.Options{Facts: &read, Dtype: opts.Dtype, GPU: gpu, Keeps: opts.Keeps, Watch: opts.Watch, Survey: opts.Runtime.Survey}, opts.Runtime)
 	} else {
 		var g graph.Model
-		g, err = graph.Build(ctx, c, graph.Options{Facts: &f, Dtype: opts.Dtype, GPU: gpu, Keeps: opts.Keeps, Survey: Survey(opts.Runtime)})
+		g, err = graph.Build(ctx, c, graph.Options{Facts: &f, Dtype: opts.Dtype, GPU: gpu, Keeps: opts.Keeps, Survey: opts.Runtime.Survey})
 		src.Bytes, src.ExternalDir = g.Bytes, g.ExternalDir
 	}
 	if err != nil {
 		return src, f, false, fmt.Errorf("model %s: %w", ref, err)
 	}
 	return src, f, same, nil
-}
-
-// Survey returns a [graph.Survey] that runs on the CPU, with one thread.
-func Survey(rt ort.Config) graph.Survey {
-	rt.Device, rt.Threads, rt.Profile = "", 1, ""
-	return func(ctx context.Context, m graph.Model, ids []int64, width int, means []float32) error {
-		s, err := ort.Open(ctx, ort.Source{Bytes: m.Bytes, ExternalDir: m.ExternalDir, Fused: true}, rt)
-		if err != nil {
-			return err
-		}
-		in := ort.Tensor{Name: "input_ids", Shape: []int64{1, int64(len(ids))}, Int64: ids}
-		out := ort.Tensor{Name: "means", Shape: []int64{int64(len(means) / width), int64(width)}, Float32: means}
-		return errors.Join(s.Run(ctx, []ort.Tensor{in}, []ort.Tensor{out}), s.Close())
-	}
 }
 
 // factsOf returns what a checkpoint's files say, and the facts in force, which fit the network.

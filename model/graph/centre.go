@@ -15,9 +15,9 @@ import (
 // surveyed is the number of masks of the canvas on which means are measured.
 const surveyed = 128
 
-// Survey runs a graph with one input, input_ids [1, n], and one output, means [k, width], and fills
-// means with the output.
-type Survey func(ctx context.Context, m Model, ids []int64, width int, means []float32) error
+// Survey runs a model of bytes, with external data in dir, that has one input, input_ids [1, n], and one
+// output, means [k, width], and fills means with the output.
+type Survey func(ctx context.Context, model []byte, dir string, ids []int64, width int, means []float32) error
 
 // centre measures the means of a network whose rows can lack them, if its products are in 8 bits.
 func (o *Options) centre(ctx context.Context, c *checkpoint.Checkpoint) error {
@@ -33,7 +33,7 @@ func (o *Options) centre(ctx context.Context, c *checkpoint.Checkpoint) error {
 		ids[i] = int64(m.Facts.MaskID)
 	}
 	o.means = make([]float32, (3*c.Config.Blocks+1)*c.Config.Hidden)
-	return o.Survey(ctx, m, ids, c.Config.Hidden, o.means)
+	return o.Survey(ctx, m.Bytes, m.ExternalDir, ids, c.Config.Hidden, o.means)
 }
 
 // survey adds the network up to its last layer, with the means of the rows as its output.

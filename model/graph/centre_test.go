@@ -1,15 +1,14 @@
 package graph
 
 import (
-	"context"
 	"slices"
 	"strings"
 	"testing"
 
 	"mdmgen/internal/checkpointtest"
+	"mdmgen/internal/orttest"
 	"mdmgen/internal/reftest"
 	"mdmgen/model/checkpoint"
-	"mdmgen/model/ort"
 )
 
 // TestRowsLackTheirMean checks that rows which lack their measured means leave a network the same, that
@@ -27,12 +26,11 @@ func TestRowsLackTheirMean(t *testing.T) {
 			copy(c.Tensor(s.Name).Data, checkpointtest.Tensor(s.Name, checkpoint.F32, v, s.Shape...).Data)
 		}
 	}
-	survey := func(_ context.Context, m Model, ids []int64, width int, means []float32) error {
-		in := ort.Tensor{Name: "input_ids", Shape: []int64{1, int64(len(ids))}, Int64: ids}
-		return session(t, ort.Source{Bytes: m.Bytes}).Run(t.Context(), []ort.Tensor{in}, []ort.Tensor{{Name: "means", Shape: []int64{int64(len(means) / width), int64(width)}, Float32: means}})
-	}
+	survey := orttest.OneThread.Survey
 	o := Options{Dtype: Int8, Survey: survey}
-	reftest.OK(t, o.centre(t.Context(), c))
+	err := o.centre(t.Context(), c)
+	orttest.Need(t, err)
+	reftest.OK(t, err)
 	means := o.means
 	if m := largest(means); m*m < 1 {
 		t.Errorf("the largest mean is %.3g", m)
@@ -54,7 +52,7 @@ func TestRowsLackTheirMean(t *testing.T) {
 	}
 	m := reftest.Must(Build(t.Context(), c, Options{measures: true, means: means}))(t)
 	left := make([]float32, len(means))
-	reftest.OK(t, survey(t.Context(), m, slices.Repeat([]int64{5}, 24), 64, left))
+	reftest.OK(t, survey(t.Context(), m.Bytes, m.ExternalDir, slices.Repeat([]int64{5}, 24), 64, left))
 	if x := largest(left); x*x > 1e-8 {
 		t.Errorf("a mean of %.3g is left", x)
 	}

@@ -24,6 +24,19 @@ type Tensor struct {
 	Float64 []float64
 }
 
+// Survey runs a model of bytes, with external data in dir, once on the CPU with one thread: ids [1, n] of
+// its input input_ids give its output means [len(means)/width, width].
+func (c Config) Survey(ctx context.Context, model []byte, dir string, ids []int64, width int, means []float32) error {
+	c.Device, c.Threads, c.Profile = "", 1, ""
+	s, err := Open(ctx, Source{Bytes: model, ExternalDir: dir, Fused: true}, c)
+	if err != nil {
+		return err
+	}
+	in := Tensor{Name: "input_ids", Shape: []int64{1, int64(len(ids))}, Int64: ids}
+	out := Tensor{Name: "means", Shape: []int64{int64(len(means) / width), int64(width)}, Float32: means}
+	return errors.Join(s.Run(ctx, []Tensor{in}, []Tensor{out}), s.Close())
+}
+
 // Run computes out from in. Each input and output of the network must be given once, in any order,
 // with the model's type and shape, except that Int64 also feeds an int32 or bool input, and Float32
 // also feeds or receives float16, bfloat16 and, as an input, float64. Passing the slice of the

@@ -15,7 +15,6 @@ import (
 	"mdmgen/internal/fault"
 	"mdmgen/internal/plainfile"
 	"mdmgen/internal/printable"
-	"mdmgen/model"
 	"mdmgen/model/checkpoint"
 	"mdmgen/model/facts"
 	"mdmgen/model/graph"
@@ -63,15 +62,15 @@ func Convert() *kit.Command {
 		Description: "Reads a checkpoint (the name of a hub repository, a folder with config.json and weights, or a trainer's .ckpt or\n" +
 			".pth file) and writes a folder with model.onnx, model.onnx_data, the tokenizer and, if rows can be kept between\n" +
 			"calls, model_kept.onnx; docs/onnx.md lists inputs and outputs. Memory does not grow with the model, but\n" +
-			"BERT in int8 runs once, as float32. The folder is written whole or not at all. Its mdmgen.manifest.json has digests, and it does not open if its weights or\n" +
-			"graph change.",
+			"BERT in int8 runs once, as float32. The folder is written whole or not at all. Its mdmgen.manifest.json has\n" +
+			"digests, and it does not open if its weights or graph change.",
 		Flags: set,
 		Run: func(ctx context.Context, s kit.Streams, args []string) error {
 			search, err := o.runtime.Fetching(s, set)
 			if err != nil {
 				return err
 			}
-			o.Survey = model.Survey(ort.Config{Search: search})
+			o.Survey = ort.Config{Search: search}.Survey
 			return o.run(ctx, s, args)
 		},
 	}
