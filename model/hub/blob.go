@@ -119,7 +119,7 @@ func (c *Client) fill(ctx context.Context, n Name, commit string, f File, part *
 			header.Set("Range", fmt.Sprintf("bytes=%d-", at))
 			wanted = append(wanted, http.StatusPartialContent, http.StatusRequestedRangeNotSatisfiable)
 		}
-		r, err := c.get(ctx, n.Of(f.Path), http.MethodGet, c.address(n, commit, f.Path), header, maxHops, wanted...)
+		r, err := c.get(ctx, n.Of(f.Path), http.MethodGet, c.address(n, commit, f.Path), header, wanted...)
 		if err != nil {
 			return false, err
 		}

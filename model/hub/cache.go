@@ -77,12 +77,12 @@ func (c Cache) Find(n Name, part Part) (Found, bool) {
 func whole(dir, file string, part Part) bool {
 	var files []File
 	var names []string
-	err := under(dir, func(path string, _ fs.DirEntry) error {
-		if info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(path))); err == nil && info.Mode().IsRegular() {
+	all, err := under(dir)
+	for _, path := range all {
+		if info, err := fs.Stat(os.DirFS(dir), path); err == nil && info.Mode().IsRegular() {
 			files, names = append(files, File{Path: path}), append(names, path)
 		}
-		return nil
-	})
+	}
 	need, lacks := needed(Name{File: file}, part, files)
 	if err != nil || lacks != nil {
 		return false
@@ -91,7 +91,6 @@ func whole(dir, file string, part Part) bool {
 		if !strings.HasSuffix(f.Path, ".index.json") {
 			continue
 		}
-		var all []string
 		index, err := plainfile.Read(filepath.Join(dir, f.Path), maxIndex)
 		if err == nil {
 			all, err = checkpoint.Shards(index)
@@ -154,20 +153,16 @@ func place(path string, make func(tmp string) error) error {
 	return onPath(path, err)
 }
 
-// under calls yield with the files below a folder, by slash-separated path.
-func under(dir string, yield func(path string, d fs.DirEntry) error) error {
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		rel, err := filepath.Rel(dir, path)
-		if err == nil {
-			err = yield(filepath.ToSlash(rel), d)
+// under returns the slash-separated paths of the files below a folder, none if it does not exist.
+func under(dir string) (paths []string, err error) {
+	err = fs.WalkDir(os.DirFS(dir), ".", func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			paths = append(paths, path)
 		}
 		return err
 	})
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return paths, nil
 	}
-	return err
+	return paths, onPath(dir, err)
 }

@@ -85,8 +85,9 @@ func (r *response) Close() error {
 	return err
 }
 
-// send makes one request and follows at most hops redirections.
-func (c *Client) send(ctx context.Context, method, address string, header http.Header, hops int) (*response, error) {
+// send makes one request and follows at most maxHops redirections. A question for a file's headers (HEAD)
+// stays with the hub, and ends with the response that has its digest.
+func (c *Client) send(ctx context.Context, method, address string, header http.Header) (*response, error) {
 	home, err := url.Parse(c.Endpoint)
 	if err != nil {
 		return nil, err
@@ -105,10 +106,10 @@ func (c *Client) send(ctx context.Context, method, address string, header http.H
 		Transport: bearer{home, c.Token},
 		CheckRedirect: func(req *http.Request, via []*http.Request) error {
 			switch {
-			case len(via) > hops && hops == 0:
+			case method == http.MethodHead && (req.Response.Header.Get(linkedDigest) != "" || req.URL.Host != via[0].URL.Host):
 				return http.ErrUseLastResponse
-			case len(via) > hops:
-				return fmt.Errorf("more than %d redirections", hops)
+			case len(via) > maxHops:
+				return fmt.Errorf("more than %d redirections", maxHops)
 			case via[0].URL.Scheme == "https" && req.URL.Scheme != "https":
 				return errors.New("a redirection to an address without encryption")
 			}
@@ -190,8 +191,8 @@ func (c *Client) retry(ctx context.Context, what string, attempt func() (further
 }
 
 // get makes a request, within an attempt, that must return one of the wanted statuses.
-func (c *Client) get(ctx context.Context, n Name, method, address string, header http.Header, hops int, wanted ...int) (*response, error) {
-	r, err := c.send(ctx, method, address, header, hops)
+func (c *Client) get(ctx context.Context, n Name, method, address string, header http.Header, wanted ...int) (*response, error) {
+	r, err := c.send(ctx, method, address, header)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}

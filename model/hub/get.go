@@ -47,16 +47,16 @@ func (c *Client) Get(ctx context.Context, n Name, o Options) (found Found, err e
 		return Found{}, err
 	}
 	defer whole.Leave()
-	repo, err := c.describe(ctx, n)
+	commit, files, err := c.describe(ctx, n)
 	if err != nil {
 		return Found{}, err
 	}
-	plan := Plan{Name: n.At(repo.commit)}
-	if plan.Files, err = needed(n, o.Part, repo.files); err != nil {
+	plan := Plan{Name: n.At(commit)}
+	if plan.Files, err = needed(n, o.Part, files); err != nil {
 		return Found{}, err
 	}
 	for i, f := range plan.Files {
-		if plan.Files[i], err = c.complete(ctx, n, repo.commit, f); err != nil {
+		if plan.Files[i], err = c.complete(ctx, n, commit, f); err != nil {
 			return Found{}, err
 		}
 	}
@@ -71,18 +71,18 @@ func (c *Client) Get(ctx context.Context, n Name, o Options) (found Found, err e
 	bring := func(f File) error {
 		path := c.Cache.blob(n, f.Digest)
 		if !c.Cache.holds(path, f) {
-			if err := c.fetch(ctx, n, repo.commit, f, path, o.Progress); err != nil {
+			if err := c.fetch(ctx, n, commit, f, path, o.Progress); err != nil {
 				return err
 			}
 		}
-		return c.Cache.link(n, repo.commit, f)
+		return c.Cache.link(n, commit, f)
 	}
 	if o.Before != nil {
 		if i := slices.IndexFunc(plan.Files, func(f File) bool { return f.Path == modelFiles[0] && f.Size <= maxIndex }); i >= 0 {
 			if err := bring(plan.Files[i]); err != nil {
 				return Found{}, err
 			}
-			plan.Config = filepath.Join(c.Cache.snapshot(n, repo.commit), modelFiles[0])
+			plan.Config = filepath.Join(c.Cache.snapshot(n, commit), modelFiles[0])
 		}
 		for _, f := range plan.Files {
 			if path := c.Cache.blob(n, f.Digest); !c.Cache.holds(path, f) {
@@ -104,12 +104,12 @@ func (c *Client) Get(ctx context.Context, n Name, o Options) (found Found, err e
 			return Found{}, err
 		}
 	}
-	if err := c.Cache.point(n, repo.commit); err != nil {
+	if err := c.Cache.point(n, commit); err != nil {
 		return Found{}, err
 	}
 	found, ok := c.Cache.Find(plan.Name, o.Part)
 	if !ok {
-		return Found{}, missingf("%s: all %d expected files are here, but they are not a complete model: see %s", n, len(plan.Files), c.Cache.snapshot(n, repo.commit))
+		return Found{}, missingf("%s: all %d expected files are here, but they are not a complete model: see %s", n, len(plan.Files), c.Cache.snapshot(n, commit))
 	}
 	return found, nil
 }

@@ -141,23 +141,13 @@ func Closest(name string) string {
 	return best
 }
 
-// of returns what is known of a repository, nothing if it is not in the list.
-func of(repo string) (k Known) {
+// KnownOf returns what is known of a repository, nothing if it is not in the list.
+func KnownOf(repo string) (k Known) {
 	if i := slices.IndexFunc(known, func(k Known) bool { return k.Repo == repo }); i >= 0 {
 		k = known[i]
 	}
 	return k
 }
-
-// TokenizerOf returns the name of the tokenizer that the authors of a repository without one use;
-// false if the repository is not known or has its own.
-func TokenizerOf(repo string) (Name, bool) {
-	name := of(repo).Tokenizer
-	return Name{Repo: name}, name != ""
-}
-
-// FactsOf returns the facts of a repository, by name, that its files do not state.
-func FactsOf(repo string) map[string]string { return of(repo).Facts }
 
 // WriteKnown writes the list as a Markdown table, for the docs. Neighbours of one family that work alike
 // share a row.

@@ -57,15 +57,15 @@ func (c Cache) List() ([]Kept, error) {
 			}
 			k := Kept{Repo: n.Repo, Commit: s.Name(), Revisions: refs[s.Name()]}
 			dir := c.snapshot(n, s.Name())
-			err := under(dir, func(path string, d fs.DirEntry) error {
-				if info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(path))); err == nil {
+			files, err := under(dir)
+			if err != nil {
+				return nil, err
+			}
+			for _, path := range files {
+				if info, err := fs.Stat(os.DirFS(dir), path); err == nil {
 					k.Bytes += info.Size()
 					k.Files++
 				}
-				return nil
-			})
-			if err != nil {
-				return nil, onPath(dir, err)
 			}
 			if info, err := os.Stat(dir); err == nil {
 				k.Used = info.ModTime()
@@ -80,18 +80,13 @@ func (c Cache) List() ([]Kept, error) {
 // refs returns the branches and tags of a repository in the cache, by their commits.
 func (c Cache) refs(n Name) (map[string][]string, error) {
 	out := make(map[string][]string)
-	err := under(filepath.Join(c.repository(n), "refs"), func(path string, d fs.DirEntry) error {
-		m := n
-		m.Revision = path
-		if commit, ok := c.Commit(m); ok {
+	paths, err := under(filepath.Join(c.repository(n), "refs"))
+	for _, path := range paths {
+		if commit, ok := c.Commit(n.At(path)); ok {
 			out[commit] = append(out[commit], path)
 		}
-		return nil
-	})
-	if err != nil {
-		return nil, onPath(c.repository(n), err)
 	}
-	return out, nil
+	return out, err
 }
 
 // Freed reports what [Cache.Remove] removed.
@@ -147,13 +142,14 @@ func (c Cache) Remove(n Name) (Freed, error) {
 			continue
 		}
 		dir := c.snapshot(n, s.Name())
-		if err := under(dir, func(path string, d fs.DirEntry) error {
+		files, err := under(dir)
+		if err != nil {
+			return out, err
+		}
+		for _, path := range files {
 			if to, err := os.Readlink(filepath.Join(dir, filepath.FromSlash(path))); err == nil {
 				keep[filepath.Base(to)] = true
 			}
-			return nil
-		}); err != nil {
-			return out, onPath(dir, err)
 		}
 	}
 	if len(out.Commits) == 0 && n.Revision != "" {
@@ -165,34 +161,30 @@ func (c Cache) Remove(n Name) (Freed, error) {
 		for _, ref := range refs[s] {
 			gone = append(gone, filepath.Join(n.folder(), "refs", filepath.FromSlash(ref)))
 		}
-	}
-	for _, s := range out.Commits {
 		snapshot := filepath.Join(n.folder(), "snapshots", s)
 		if err := root.Rename(snapshot, snapshot+".removed"); err != nil {
 			return out, onPath(c.snapshot(n, s), err)
 		}
 		gone = append(gone, snapshot+".removed", filepath.Join(n.folder(), ".no_exist", s), filepath.Join(n.folder(), "trees", s+".json"))
 	}
-	err = under(filepath.Join(c.repository(n), "blobs"), func(path string, d fs.DirEntry) error {
-		if keep[strings.TrimSuffix(path, unfinished)] {
-			return nil
-		}
-		if info, err := d.Info(); err == nil && info.Mode().IsRegular() {
+	blobs, err := under(filepath.Join(c.repository(n), "blobs"))
+	if err != nil {
+		return out, err
+	}
+	for _, path := range slices.DeleteFunc(blobs, func(path string) bool { return keep[strings.TrimSuffix(path, unfinished)] }) {
+		blob := filepath.Join(n.folder(), "blobs", filepath.FromSlash(path))
+		if info, err := root.Lstat(blob); err == nil && info.Mode().IsRegular() {
 			out.Bytes += info.Size()
 		}
-		gone = append(gone, filepath.Join(n.folder(), "blobs", filepath.FromSlash(path)))
-		return nil
-	})
+		gone = append(gone, blob)
+	}
 	if n.Revision == "" || len(out.Commits) == len(snapshots) {
 		gone = append(gone, n.folder())
 	}
 	for _, path := range gone {
-		if err == nil {
-			err = root.RemoveAll(path)
+		if err := root.RemoveAll(path); err != nil {
+			return out, onPath(c.repository(n), err)
 		}
-	}
-	if err != nil {
-		return out, onPath(c.repository(n), err)
 	}
 	slices.Sort(out.Commits)
 	return out, nil

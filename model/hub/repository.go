@@ -16,12 +16,6 @@ import (
 // maxListing is the maximum size of the hub's description of a repository, in bytes.
 const maxListing = 64 << 20
 
-// repository is the hub's description of a repository at a revision.
-type repository struct {
-	commit string
-	files  []File
-}
-
 // listing is the hub's response to /api/models/OWNER/NAME/revision/REVISION?blobs=true.
 type listing struct {
 	SHA      string `json:"sha"`
@@ -38,11 +32,11 @@ type listing struct {
 
 // describe asks the hub for a repository's commit and files. It rejects a repository with a path
 // that leads out of its folder.
-func (c *Client) describe(ctx context.Context, n Name) (out repository, err error) {
+func (c *Client) describe(ctx context.Context, n Name) (commit string, files []File, err error) {
 	var l listing
 	address := fmt.Sprintf("%s/api/models/%s/revision/%s?blobs=true", c.Endpoint, n.Repo, url.PathEscape(n.revision()))
 	err = c.retry(ctx, n.String(), func() (bool, error) {
-		r, err := c.get(ctx, n, http.MethodGet, address, nil, maxHops, http.StatusOK)
+		r, err := c.get(ctx, n, http.MethodGet, address, nil, http.StatusOK)
 		if err != nil {
 			return false, err
 		}
@@ -60,23 +54,22 @@ func (c *Client) describe(ctx context.Context, n Name) (out repository, err erro
 		return false, nil
 	})
 	if err != nil {
-		return out, err
+		return "", nil, err
 	}
 	if !commitForm.MatchString(l.SHA) {
-		return out, missingf("%s: the answer of %s is not a hub's: the commit is %.50q", n, c.Endpoint, l.SHA)
+		return "", nil, missingf("%s: the answer of %s is not a hub's: the commit is %.50q", n, c.Endpoint, l.SHA)
 	}
-	out.commit = l.SHA
 	for _, s := range l.Siblings {
 		f := File{s.Path, s.Size, s.BlobID}
 		if s.LFS != nil {
 			f.Size, f.Digest = s.LFS.Size, s.LFS.SHA256
 		}
 		if !plainPath(f.Path) {
-			return out, fault.Errorf("hub", "%s: the repository has a file %.200q: a name that leads out of its folder is not allowed", n, f.Path)
+			return "", nil, fault.Errorf("hub", "%s: the repository has a file %.200q: a name that leads out of its folder is not allowed", n, f.Path)
 		}
-		out.files = append(out.files, f)
+		files = append(files, f)
 	}
-	return out, nil
+	return l.SHA, files, nil
 }
 
 func (c *Client) notTheHub(n Name) error {
@@ -85,11 +78,7 @@ func (c *Client) notTheHub(n Name) error {
 
 // address returns the address of a file of a commit on the hub.
 func (c *Client) address(n Name, commit, file string) string {
-	parts := strings.Split(file, "/")
-	for i, p := range parts {
-		parts[i] = url.PathEscape(p)
-	}
-	return fmt.Sprintf("%s/%s/resolve/%s/%s", c.Endpoint, n.Repo, commit, strings.Join(parts, "/"))
+	return fmt.Sprintf("%s/%s/resolve/%s/%s", c.Endpoint, n.Repo, commit, (&url.URL{Path: file}).EscapedPath())
 }
 
 // complete asks for the digest and size of a file if the listing has none, as on mirrors: the
@@ -99,35 +88,29 @@ func (c *Client) complete(ctx context.Context, n Name, commit string, f File) (F
 		return f, nil
 	}
 	err := c.retry(ctx, n.String(), func() (bool, error) {
-		address := c.address(n, commit, f.Path)
-		for range maxHops {
-			r, err := c.get(ctx, n.Of(f.Path), http.MethodHead, address, nil, 0, http.StatusOK, http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect)
-			if err != nil {
-				return false, err
-			}
-			r.Close()
-			if at := r.Header.Get("X-Repo-Commit"); at != "" && at != commit {
-				return false, fault.Errorf("hub", "%s: %s: the hub answers with commit %.50q, not %s", n, f.Path, at, commit)
-			}
-			etag, size := r.Header.Get("X-Linked-Etag"), r.Header.Get("X-Linked-Size")
-			next, err := r.Location()
-			if etag == "" && err == nil && next.Host == r.Request.URL.Host {
-				address = next.String()
-				continue
-			}
-			if etag == "" {
-				etag, size = r.Header.Get("Etag"), r.Header.Get("Content-Length")
-			}
-			f.Digest = strings.Trim(strings.TrimPrefix(etag, "W/"), `"`)
-			if f.Size, err = strconv.ParseInt(size, 10, 64); err != nil || f.Size < 0 || !digested(f.Digest) {
-				return false, missingf("%s: %s: the hub gives no digest and size for it", n, f.Path)
-			}
-			return false, nil
+		r, err := c.get(ctx, n.Of(f.Path), http.MethodHead, c.address(n, commit, f.Path), nil, http.StatusOK, http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect)
+		if err != nil {
+			return false, err
 		}
-		return false, missingf("%s: %s: more than %d redirections", n, f.Path, maxHops)
+		r.Close()
+		if at := r.Header.Get("X-Repo-Commit"); at != "" && at != commit {
+			return false, fault.Errorf("hub", "%s: %s: the hub answers with commit %.50q, not %s", n, f.Path, at, commit)
+		}
+		etag, size := r.Header.Get(linkedDigest), r.Header.Get("X-Linked-Size")
+		if etag == "" {
+			etag, size = r.Header.Get("Etag"), r.Header.Get("Content-Length")
+		}
+		f.Digest = strings.Trim(strings.TrimPrefix(etag, "W/"), `"`)
+		if f.Size, err = strconv.ParseInt(size, 10, 64); err != nil || f.Size < 0 || !digested(f.Digest) {
+			return false, missingf("%s: %s: the hub gives no digest and size for it", n, f.Path)
+		}
+		return false, nil
 	})
 	return f, err
 }
+
+// linkedDigest is the header with the digest of a file that is elsewhere.
+const linkedDigest = "X-Linked-Etag"
 
 // digested reports whether a text has the form of a digest.
 func digested(text string) bool { return sha256Form.MatchString(text) || commitForm.MatchString(text) }

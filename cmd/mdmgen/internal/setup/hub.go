@@ -48,7 +48,7 @@ func KnownFacts(ref string) map[string]string {
 	if !ok {
 		return nil
 	}
-	return hub.FactsOf(n.Repo)
+	return hub.KnownOf(n.Repo).Facts
 }
 
 // find returns the files of a name on the hub, from the cache if they are there, and otherwise
@@ -111,7 +111,7 @@ func Pull(ctx context.Context, s kit.Streams, client *hub.Client, n hub.Name, o 
 			return found, fault.WithoutName(err)
 		}
 	}
-	if _, ok := hub.TokenizerOf(n.Repo); ok && o.Part == hub.Model {
+	if hub.KnownOf(n.Repo).Tokenizer != "" && o.Part == hub.Model {
 		_, err = hubTokenizer(ctx, s, false, found.Name)
 	}
 	return found, err
@@ -212,15 +212,15 @@ func hubTokenizer(ctx context.Context, s kit.Streams, offline bool, n hub.Name) 
 		return "", fault.WithoutName(err)
 	}
 	found, own := cache.Find(n, hub.Tokenizer)
-	t, borrowed := hub.TokenizerOf(n.Repo)
+	borrowed := hub.Name{Repo: hub.KnownOf(n.Repo).Tokenizer}
 	switch model, here := cache.Find(n, hub.Model); {
 	case own:
 		return found.Path, nil
-	case borrowed:
-		if _, ok := cache.Find(t, hub.Tokenizer); !ok && !offline {
-			s.Notice(fmt.Sprintf("%s has no tokenizer: its authors use the one of %s", n.Repo, t))
+	case borrowed.Repo != "":
+		if _, ok := cache.Find(borrowed, hub.Tokenizer); !ok && !offline {
+			s.Notice(fmt.Sprintf("%s has no tokenizer: its authors use the one of %s", n.Repo, borrowed))
 		}
-		n = t
+		n = borrowed
 	case here:
 		return "", &NoTokenizerError{fmt.Sprintf("%s has no tokenizer.json", model.Name)}
 	}
@@ -248,7 +248,7 @@ func fits(cache hub.Cache, p hub.Plan, d graph.Dtype) (memory string, err error)
 	if err != nil {
 		return "", fmt.Errorf("config.json: %w", err)
 	}
-	if err := c.Doubt(); err != nil && hub.FactsOf(p.Name.Repo) == nil {
+	if err := c.Doubt(); err != nil && hub.KnownOf(p.Name.Repo).Facts == nil {
 		return "", err
 	}
 	asked := cmp.Or(d, graph.Float32)
