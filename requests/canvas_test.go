@@ -145,7 +145,7 @@ func TestBlank(t *testing.T) {
 	}
 	canvas := reftest.Must(words.EncodePlain("The old king"))(t)
 	given := slices.Concat(canvas[:1], []int{8192}, canvas[2:])
-	if texts := reftest.Must(filled(words.Decode, given, canvas, 8192, func(l int) bool { return l == 1 }))(t); !slices.Equal(texts, []string{"old"}) {
+	if texts := (&reader{Printer: Printer{words, 8192}, end: tokenize.None}).filled(given, canvas, func(l int) bool { return l == 1 }); !slices.Equal(texts, []string{"old"}) {
 		t.Errorf("the gap is filled with %q", texts)
 	}
 	for _, b := range []*Builder{{Config: Config{KeepBlank: true}}, {Config: Config{Patterns: []Pattern{{}}}}, {}} {

@@ -38,8 +38,7 @@ var keys = append(slices.Clone(canvasKeys), patternKinds...)
 
 // Keys returns the keys of a request in JSON: those of its canvas, and the others, with _ for -.
 func Keys() (canvas, others []string) {
-	settings := strings.ReplaceAll(strings.Join(new(parser).settings(), " "), "-", "_")
-	return slices.Clone(canvasKeys), append(strings.Fields(settings), patternKinds...)
+	return slices.Clone(canvasKeys), append(strings.Fields(strings.ReplaceAll(strings.Join(settings(), " "), "-", "_")), patternKinds...)
 }
 
 // Parse parses a request in JSON: an object with prefix and suffix, infill (a text, or a list of
@@ -48,22 +47,15 @@ func Keys() (canvas, others []string) {
 // regex, json_schema and choices. A null field is as good as none. n is at most maxN; 0 is
 // [MaxSamples]. Every error is an [*Error].
 func Parse(object []byte, maxN int) (Request, error) {
-	p := parser{most: cmp.Or(maxN, MaxSamples)}
-	if field, err := p.parse(object); err != nil {
+	var r Request
+	if field, err := r.parse(object, cmp.Or(maxN, MaxSamples)); err != nil {
 		return Request{}, &Error{field, err}
 	}
-	return p.r, nil
+	return r, nil
 }
 
-// parser holds a request that is being parsed.
-type parser struct {
-	r    Request
-	most int // of n
-	// calls is the number of calls.
-	calls int
-}
-
-func (p *parser) parse(object []byte) (field string, err error) {
+// parse parses a request with at most most samples. field is the one at fault, if any.
+func (r *Request) parse(object []byte, most int) (field string, err error) {
 	if len(object) == 0 || object[0] != '{' {
 		return "", errors.New(`not a request: expected a JSON object, such as {"prefix":"Once upon a time"}`)
 	}
@@ -75,56 +67,56 @@ func (p *parser) parse(object []byte) (field string, err error) {
 		return "", err
 	}
 	maps.DeleteFunc(all, func(key string, raw json.RawMessage) bool {
-		known := slices.Contains(keys, strings.ToLower(key)) || slices.Contains(p.settings(), strings.ReplaceAll(key, "_", "-"))
+		known := slices.Contains(keys, strings.ToLower(key)) || slices.Contains(settings(), strings.ReplaceAll(key, "_", "-"))
 		return known && string(raw) == "null"
 	})
 	for _, key := range slices.Sorted(maps.Keys(all)) {
-		if err := p.take(key, all); err != nil {
+		if err := r.take(key, all, most); err != nil {
 			return key, err
 		}
 	}
-	if r := &p.r; r.Calls {
+	if r.Calls {
 		if slices.Contains(r.Set, "steps") || slices.Contains(r.Set, "block-length") {
 			return "calls", errors.New("calls excludes steps and block_length: give one of them")
 		}
-		r.Options.Steps, r.Set = p.calls, append(r.Set, "steps")
+		r.Set = append(r.Set, "steps")
 	}
 	rest, _ := json.Marshal(all) // Decoded JSON cannot fail.
-	return p.canvas(rest)
+	return r.canvas(rest)
 }
 
 // settings returns the names of the settings.
-func (p *parser) settings() []string {
+func settings() []string {
 	names := []string{"n", "seed", "sampler", "calls", "keep-blank"}
-	for _, o := range p.r.Options.List() {
+	for _, o := range new(catalog.Options).List() {
 		names = append(names, o.Name)
 	}
 	return names
 }
 
-// take parses a setting or a pattern, and removes it from all.
-func (p *parser) take(key string, all map[string]json.RawMessage) (err error) {
+// take parses a setting, of which n is at most most, or a pattern, and removes it from all.
+func (r *Request) take(key string, all map[string]json.RawMessage, most int) (err error) {
 	raw := all[key]
 	if slices.Contains(patternKinds, key) {
 		patterns, err := readPatterns(key, raw)
-		p.r.Patterns = append(p.r.Patterns, patterns...)
+		r.Patterns = append(r.Patterns, patterns...)
 		delete(all, key)
 		return err
 	}
-	name, r := strings.ReplaceAll(key, "_", "-"), &p.r
+	name := strings.ReplaceAll(key, "_", "-")
 	switch {
-	case !slices.Contains(p.settings(), name):
+	case !slices.Contains(settings(), name):
 		if slices.Contains(keys, strings.ToLower(key)) {
 			return nil
 		}
-		return suggest.Key(key, keys, " and the settings of samplers", p.settings()...)
+		return suggest.Key(key, keys, " and the settings of samplers", settings()...)
 	case slices.Contains(r.Set, name):
 		return fmt.Errorf("field %q appears twice, with - and with _", key)
 	}
 	text := plainText(raw)
 	switch name {
 	case "n":
-		r.N, err = whole(text, p.most)
+		r.N, err = whole(text, most)
 	case "seed":
 		var seed uint64
 		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
@@ -142,7 +134,7 @@ func (p *parser) take(key string, all map[string]json.RawMessage) (err error) {
 		}
 	case "calls":
 		r.Calls = true
-		p.calls, err = whole(text, schedule.MaxSteps)
+		r.Options.Steps, err = whole(text, schedule.MaxSteps)
 	default:
 		for _, o := range r.Options.List() {
 			if o.Name == name {
@@ -188,14 +180,13 @@ func plainText(raw json.RawMessage) string {
 }
 
 // canvas parses the fields of the canvas.
-func (p *parser) canvas(rest []byte) (field string, err error) {
+func (r *Request) canvas(rest []byte) (field string, err error) {
 	var in fields
 	d := json.NewDecoder(bytes.NewReader(rest))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&in); err != nil {
 		return "", fmt.Errorf("not a request: %w", plainjson.Plain(nil, err))
 	}
-	r := &p.r
 	r.Prefix, r.Suffix, r.Messages, r.Continue, r.Kwargs = in.Prefix, in.Suffix, in.Messages, in.Continue, in.Kwargs
 	if in.Length != nil {
 		text := plainText(in.Length)

@@ -1,6 +1,7 @@
 package requests
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -72,17 +73,14 @@ func (p Printer) Sample(j *Job, r samplers.Result) (Sample, error) {
 		}
 	}
 	if p.Words != nil {
-		given, ids, words := j.Inside(j.Tokens), j.Inside(r.IDs), p.decoder(j)
+		given, ids, t := j.Inside(j.Tokens), j.Inside(r.IDs), p.reader(j)
 		told := p.told(j, given, ids)
 		ended := told < len(ids)
 		given, ids = given[j.Prompt:], ids[j.Prompt:told]
-		t, err := text(words, ids, p.Mask)
-		if err != nil {
-			return s, fmt.Errorf("sample %d: %w", r.Index, err)
-		}
-		s.Text = &t
-		if s.Filled, err = filled(words, given, ids, p.Mask, func(l int) bool { return slices.Contains(j.Blanks, l+j.Before+j.Prompt) }); err != nil {
-			return s, fmt.Errorf("sample %d: %w", r.Index, err)
+		s.Text = new(t.text(ids))
+		s.Filled = t.filled(given, ids, func(l int) bool { return slices.Contains(j.Blanks, l+j.Before+j.Prompt) })
+		if t.err != nil {
+			return s, fmt.Errorf("sample %d: %w", r.Index, t.err)
 		}
 		if s.Filled == nil && ended { // The continuation is empty.
 			s.Filled = []string{""}
@@ -107,60 +105,57 @@ func (p Printer) told(j *Job, given, ids []int) int {
 	return from + p.Words.End(ids[from:])
 }
 
-// decoder turns ids into text.
-type decoder func(ids []int) (string, error)
+// reader turns ids into text, without the tokens end. It keeps its first error.
+type reader struct {
+	Printer
+	end int
+	err error
+}
 
-// decoder returns the decoder for the samples of a job. It drops the end tokens that pad a text that
-// must match, or an answer.
-func (p Printer) decoder(j *Job) decoder {
-	end, set := tokenize.None, j.Sampler.Settings()
+// reader returns the reader of the samples of a job. It drops the end tokens that pad a text that must
+// match, or an answer.
+func (p Printer) reader(j *Job) *reader {
+	t, set := &reader{Printer: p, end: tokenize.None}, j.Sampler.Settings()
 	if j.Prompt > 0 && set.Stop != nil {
-		end = *set.Stop
+		t.end = *set.Stop
 	} else if set.Match != nil {
-		end = set.Match[0].Language.End()
+		t.end = set.Match[0].Language.End()
 	}
-	return func(ids []int) (string, error) {
-		return p.Words.Decode(slices.DeleteFunc(slices.Clone(ids), func(id int) bool { return id == end }))
-	}
+	return t
 }
 
 // text decodes a canvas. It writes runs of masks as {{N}}, as a template has them.
-func text(t decoder, ids []int, mask int) (string, error) {
+func (t *reader) text(ids []int) string {
 	var b strings.Builder
 	for i := 0; i < len(ids); {
 		j := i
-		for j < len(ids) && (ids[j] == mask) == (ids[i] == mask) {
+		for j < len(ids) && (ids[j] == t.Mask) == (ids[i] == t.Mask) {
 			j++
 		}
-		if ids[i] == mask {
+		if ids[i] == t.Mask {
 			fmt.Fprintf(&b, "{{%d}}", j-i)
 		} else {
-			s, err := t(ids[i:j])
-			if err != nil {
-				return "", err
-			}
+			s, err := t.Words.Decode(slices.DeleteFunc(slices.Clone(ids[i:j]), func(id int) bool { return id == t.end }))
+			t.err = cmp.Or(t.err, err)
 			b.WriteString(s)
 		}
 		i = j
 	}
-	return b.String(), nil
+	return b.String()
 }
 
 // filled returns the texts of ids in the gaps of a canvas (its runs of masks), in order: what they
 // add to the preceding text, without a blank that blank reports to be moved into the gap at a position.
 // Positions after the end of the canvas belong to the last gap.
-func filled(t decoder, canvas, ids []int, mask int, blank func(int) bool) (texts []string, err error) {
-	gap := func(l int) bool { return l >= len(canvas) || canvas[l] == mask }
+func (t *reader) filled(canvas, ids []int, blank func(int) bool) (texts []string) {
+	gap := func(l int) bool { return l >= len(canvas) || canvas[l] == t.Mask }
 	for before, i := 0, 0; i < len(ids); {
 		j := i
 		for j < len(ids) && gap(j) == gap(i) {
 			j++
 		}
 		if gap(i) {
-			more, err := between(t, ids[before:j], i-before, mask)
-			if err != nil {
-				return nil, err
-			}
+			more := t.between(ids[before:j], i-before)
 			if blank(i) {
 				more = strings.TrimPrefix(more, " ")
 			}
@@ -168,23 +163,15 @@ func filled(t decoder, canvas, ids []int, mask int, blank func(int) bool) (texts
 		}
 		before, i = i, j
 	}
-	return texts, nil
+	return texts
 }
 
 // between returns the text that ids[from:] add to that of ids[:from].
-func between(t decoder, ids []int, from, mask int) (string, error) {
-	before, err := text(t, ids[:from], mask)
-	if err != nil {
-		return "", err
+func (t *reader) between(ids []int, from int) string {
+	if rest, ok := strings.CutPrefix(t.text(ids), t.text(ids[:from])); ok {
+		return rest
 	}
-	whole, err := text(t, ids, mask)
-	if err != nil {
-		return "", err
-	}
-	if rest, ok := strings.CutPrefix(whole, before); ok {
-		return rest, nil
-	}
-	return text(t, ids[from:], mask) // A character begins before from.
+	return t.text(ids[from:]) // A character begins before from.
 }
 
 // Settings holds all that the samples depend on, as resolved: defaults are

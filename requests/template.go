@@ -35,13 +35,19 @@ var gapName = regexp.MustCompile(`^[A-Za-z_]\w*$`)
 // parseInfill parses a template: {{N}} is N masks, {{*}} as many as the length leaves, {{NAME:N}} and
 // {{NAME:*}} a gap with a name, {{"text"}} the text of a JSON string. Anything else after {{ is an
 // error, so that text cannot turn into masks unnoticed: {{ in a text is written {{"{{"}}.
-func parseInfill(template string) ([]piece, error) {
-	var pieces []piece
+func parseInfill(template string) (pieces []piece, err error) {
+	add := func(p piece) {
+		switch last := len(pieces) - 1; {
+		case p.masks == 0 && p.text == "":
+		case p.masks == 0 && last >= 0 && pieces[last].masks == 0: // Adjacent texts are tokenized as one.
+			pieces[last].text += p.text
+		default:
+			pieces = append(pieces, p)
+		}
+	}
 	for s := template; s != ""; {
 		before, after, found := strings.Cut(s, "{{")
-		if before != "" {
-			pieces = append(pieces, piece{text: before})
-		}
+		add(piece{text: before})
 		if !found {
 			break
 		}
@@ -49,10 +55,10 @@ func parseInfill(template string) ([]piece, error) {
 		if err != nil {
 			return nil, err
 		}
-		pieces = append(pieces, p)
+		add(p)
 		s = after[n:]
 	}
-	return merge(pieces), nil
+	return pieces, nil
 }
 
 // parseDirective parses what follows "{{" and returns the number of bytes up to
@@ -93,20 +99,4 @@ func parseDirective(s string) (piece, int, error) {
 		return piece{}, 0, fmt.Errorf(`{{%s}}: expected {{N}} for N masks, {{*}} for the rest, or {{"text"}}; write {{"{{"}} for the two characters`, inside)
 	}
 	return piece{masks: n, name: name}, len(inside) + 2, nil
-}
-
-// merge joins adjacent texts, so that they are tokenized as one, and drops
-// empty ones.
-func merge(pieces []piece) []piece {
-	var out []piece
-	for _, p := range pieces {
-		switch {
-		case p.masks == 0 && p.text == "":
-		case p.masks == 0 && len(out) > 0 && out[len(out)-1].masks == 0:
-			out[len(out)-1].text += p.text
-		default:
-			out = append(out, p)
-		}
-	}
-	return out
 }

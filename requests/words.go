@@ -113,13 +113,10 @@ func (w *Words) Template() string {
 
 // End returns the token that ends an answer, false if the chat template names none.
 func (w *Words) End() (int, bool) {
-	words, err := w.Tokenizer()
-	if err != nil {
-		return 0, false
-	}
 	t, err := w.template()
 	if err != nil {
 		return 0, false
 	}
+	words, _ := w.tokenizer() // It is open.
 	return words.ID(t.End())
 }
