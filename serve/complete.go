@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"mdmgen/requests"
 	"mdmgen/samplers"
 	"mdmgen/serve/frame"
 )
@@ -74,7 +75,7 @@ type Message struct {
 
 // complete fills canvases with one gap each and returns their texts, or for a stream the final
 // event, if any.
-func (x *exchange) complete(q *common, jobs []job) (*Completion, error) {
+func (x *exchange) complete(q *common, jobs []requests.Job) (*Completion, error) {
 	if len(q.Stop) > maxStops || slices.Contains(q.Stop, "") {
 		return nil, refuse(http.StatusBadRequest, "stop", fmt.Sprintf("stop must be a text, or a list of at most %d, none of them empty", maxStops))
 	}
@@ -95,7 +96,7 @@ func (x *exchange) complete(q *common, jobs []job) (*Completion, error) {
 		answers = append(answers, all...)
 	}
 	left, tokens := len(answers), 0
-	err := x.fill(jobs, q.Diffusing, func(step samplers.Step, frames []frame.Frame) error {
+	err := x.fill(jobs, max(q.logprobs, 0), q.Diffusing, func(step samplers.Step, frames []frame.Frame) error {
 		a := answers[step.Index]
 		delta, err := a.step(step)
 		if err != nil {

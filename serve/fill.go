@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"mdmgen/requests"
 	"mdmgen/samplers"
 	"mdmgen/serve/frame"
 )
@@ -39,9 +40,10 @@ func (x *exchange) enter() (leave func(), err error) {
 }
 
 // fill fills the canvases of jobs as there is room. It calls each with every step, one at a time;
-// the step has the number of its sample among all, and frames if diffusing is set. An error of each
-// ends the request, but errEnded only the sample. An idle stream gets a comment at intervals.
-func (x *exchange) fill(jobs []job, diffusing bool, each func(samplers.Step, []frame.Frame) error) error {
+// the step has the number of its sample among all, top alternatives of each token, and frames if
+// diffusing is set. An error of each ends the request, but errEnded only the sample. An idle stream gets a
+// comment at intervals.
+func (x *exchange) fill(jobs []requests.Job, top int, diffusing bool, each func(samplers.Step, []frame.Frame) error) error {
 	leave, err := x.enter()
 	if err != nil {
 		return err
@@ -56,7 +58,7 @@ func (x *exchange) fill(jobs []job, diffusing bool, each func(samplers.Step, []f
 			j := &jobs[i]
 			least := -1 // Other samples share what one of them computed.
 			for range j.N {
-				free, err := x.take(ctx, max(len(j.Tokens), j.Sampler.Settings().MaxLength), x.s.requests.Bytes(&j.Job))
+				free, err := x.take(ctx, max(len(j.Tokens), j.Sampler.Settings().MaxLength), x.s.requests.Bytes(j))
 				if err != nil {
 					return err
 				}
@@ -65,7 +67,7 @@ func (x *exchange) fill(jobs []job, diffusing bool, each func(samplers.Step, []f
 				all.Go(func() error {
 					defer free()
 					begun := false
-					return x.s.steps(ctx, samplers.Job{Canvas: j.Tokens, Method: j.Sampler, Seed: *j.Seed, Index: sample, Top: j.top, Turn: &x.turn, Apart: x.apart()}, func(step samplers.Step) error {
+					return x.s.steps(ctx, samplers.Job{Canvas: j.Tokens, Method: j.Sampler, Seed: *j.Seed, Index: sample, Top: top, Turn: &x.turn, Apart: x.apart()}, func(step samplers.Step) error {
 						turn.Lock()
 						defer turn.Unlock()
 						step.Index = sample
@@ -168,7 +170,7 @@ const MaxSamples = 128
 
 // begin counts the given tokens, and returns an error if the prompts together have too many
 // samples.
-func (x *exchange) begin(jobs []job) error {
+func (x *exchange) begin(jobs []requests.Job) error {
 	x.meta = Meta{Usage: &Usage{}, Seed: *jobs[0].Seed, SystemFingerprint: x.s.Fingerprint}
 	samples := 0
 	spec := x.s.Model.Spec()

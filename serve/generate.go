@@ -19,12 +19,6 @@ import (
 	"mdmgen/serve/frame"
 )
 
-// job is the job of a request, which has a seed, with top alternatives of each token.
-type job struct {
-	requests.Job
-	top int
-}
-
 // line holds the fields of a request that [requests.Parse] reads.
 type line fields
 
@@ -71,12 +65,12 @@ func (l line) request(s *Server) (requests.Request, error) {
 }
 
 // job makes the job of a request.
-func (x *exchange) job(r requests.Request, top int) (j job, err error) {
-	j.top = top
-	if j.Job, err = x.s.requests.Job(x.r.Context(), r); err != nil {
-		return j, cmp.Or(x.r.Context().Err(), unfit(err))
+func (x *exchange) job(r requests.Request) (requests.Job, error) {
+	j, err := x.s.requests.Job(x.r.Context(), r)
+	if err != nil {
+		err = cmp.Or(x.r.Context().Err(), unfit(err))
 	}
-	return j, nil
+	return j, err
 }
 
 // unfit returns the Refusal for the error of a request.
@@ -130,18 +124,18 @@ func (s *Server) generate(x *exchange, q *GenerateRequest) (*Generated, error) {
 	if err != nil {
 		return nil, err
 	}
-	j, err := x.job(r, 0)
+	j, err := x.job(r)
 	if err != nil {
 		return nil, err
 	}
-	jobs := []job{j}
+	jobs := []requests.Job{j}
 	if err := x.begin(jobs); err != nil {
 		return nil, err
 	}
 	x.stream = q.Stream
 	printer := requests.Printer{Words: s.Words, Mask: s.Model.Facts().MaskID}
 	samples := make([]any, j.N)
-	err = x.fill(jobs, q.Diffusing, func(step samplers.Step, frames []frame.Frame) error {
+	err = x.fill(jobs, 0, q.Diffusing, func(step samplers.Step, frames []frame.Frame) error {
 		for _, f := range frames {
 			if err := x.send(Generated{Frame: &f}); err != nil {
 				return err
@@ -150,7 +144,7 @@ func (s *Server) generate(x *exchange, q *GenerateRequest) (*Generated, error) {
 		if step.Result == nil {
 			return nil
 		}
-		sample, err := printer.Sample(&j.Job, *step.Result)
+		sample, err := printer.Sample(&j, *step.Result)
 		if err != nil {
 			return err
 		}
@@ -159,7 +153,7 @@ func (s *Server) generate(x *exchange, q *GenerateRequest) (*Generated, error) {
 	})
 	out := &Generated{Meta: x.made(x.meta.Timings.PredictedN)}
 	if q.Record {
-		out.Record = record{s.Provenance, s.requests.Settings(&j.Job)}
+		out.Record = record{s.Provenance, s.requests.Settings(&j)}
 	}
 	if !q.Stream {
 		out.Samples = samples
@@ -200,6 +194,8 @@ func rename(f fields) error {
 		switch {
 		case known && (values == nil || none):
 			delete(f, name)
+		case name == "grammar", name == "guided_grammar":
+			return refuse(http.StatusBadRequest, name, name+": grammars are not supported: give regex, choices or json_schema")
 		case known && !slices.Contains(own, name):
 			return refuse(http.StatusBadRequest, name, fmt.Sprintf("%s is not supported: leave it out, or at %s", name, strings.Join(values, " or ")))
 		}
@@ -222,11 +218,6 @@ func rename(f fields) error {
 			format.JSONSchema.Schema = nil
 		}
 		f["response_format"] = format.JSONSchema.Schema
-	}
-	for _, name := range []string{"grammar", "guided_grammar"} {
-		if f[name] != nil {
-			return refuse(http.StatusBadRequest, name, name+": grammars are not supported: give regex, choices or json_schema")
-		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(constraints)) {
 		key := constraints[name]

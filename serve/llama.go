@@ -14,9 +14,7 @@ type Health struct {
 	Status string `json:"status"`
 }
 
-func (s *Server) health(x *exchange) error { return x.answer(http.StatusOK, Health{"ok"}) }
-
-// ready answers as health does, until the server drains.
+// ready answers that the server takes requests, until it drains.
 func (s *Server) ready(x *exchange) error {
 	if s.draining.Load() {
 		return &Refusal{status: http.StatusServiceUnavailable, Message: "the server is shutting down", Type: "server_error"}
@@ -41,10 +39,6 @@ type ModelCard struct {
 
 func (s *Server) card() ModelCard {
 	return ModelCard{s.Name, "model", s.began.Unix(), "mdmgen", s.Model.Facts().Length}
-}
-
-func (s *Server) models(x *exchange) error {
-	return x.answer(http.StatusOK, Models{"list", []ModelCard{s.card()}})
 }
 
 func (s *Server) model(x *exchange) error {
@@ -86,11 +80,11 @@ type Props struct {
 	Samplers    []string `json:"samplers"`
 }
 
-func (s *Server) props(x *exchange) error {
+func (s *Server) props() Props {
 	f := s.Model.Facts()
 	p := Props{TotalSlots: s.Batch, ModelAlias: s.Name, BuildInfo: s.Fingerprint, MaskID: f.MaskID, FixedLength: f.FixedLength, Samplers: catalog.Names()}
 	p.DefaultGenerationSettings.NCtx = f.Length
-	return x.answer(http.StatusOK, p)
+	return p
 }
 
 // InfillRequest is llama-server's, with the settings of samplers in addition.

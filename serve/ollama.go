@@ -137,21 +137,16 @@ func (s *Server) show(_ *exchange, q *ShowRequest) (*map[string]any, error) {
 			return nil, err
 		}
 	}
+	out := s.shown()
+	return &out, nil
+}
+
+// shown are the facts of the model.
+func (s *Server) shown() map[string]any {
 	f := s.Model.Facts()
-	return &map[string]any{
+	return map[string]any{
 		"name": s.Name, "model": s.Name, "modified_at": s.began, "digest": strings.TrimPrefix(f.Digest, "sha256:"),
 		"details": map[string]any{"family": f.Family, "quantization_level": f.Dtype}, "capabilities": []string{"completion", "insert"},
 		"model_info": map[string]any{"general.architecture": f.Family, "general.parameter_count": f.Parameters, f.Family + ".context_length": f.Length},
-	}, nil
-}
-
-// tags lists the model as show does.
-func (s *Server) tags(x *exchange) error {
-	m, _ := s.show(x, &ShowRequest{})
-	return x.answer(http.StatusOK, map[string]any{"models": []any{m}})
-}
-
-// version answers with that of Ollama whose routes these are, which clients check.
-func (s *Server) version(x *exchange) error {
-	return x.answer(http.StatusOK, map[string]string{"version": "0.12.0"})
+	}
 }

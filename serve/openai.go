@@ -56,7 +56,7 @@ func (s *Server) completions(x *exchange, q *CompletionRequest) (*Completion, er
 	if err != nil {
 		return nil, err
 	}
-	var jobs []job
+	var jobs []requests.Job
 	for _, p := range q.Prompt {
 		j, err := x.completion(q, r, p, after)
 		if err != nil {
@@ -68,7 +68,7 @@ func (s *Server) completions(x *exchange, q *CompletionRequest) (*Completion, er
 }
 
 // completion returns the job of a prompt, which stands before the ids after.
-func (x *exchange) completion(q *CompletionRequest, r requests.Request, prompt given, after []int) (job, error) {
+func (x *exchange) completion(q *CompletionRequest, r requests.Request, prompt given, after []int) (requests.Job, error) {
 	s := x.s
 	layout, blank := s.requests.Layout(r), false
 	if prompt.text != nil && !layout.KeepBlank && q.most > 0 {
@@ -77,7 +77,7 @@ func (x *exchange) completion(q *CompletionRequest, r requests.Request, prompt g
 	}
 	before, err := s.encode("prompt", prompt)
 	if err != nil {
-		return job{}, err
+		return requests.Job{}, err
 	}
 	begin, end := layout.Frame()
 	before, after = slices.Concat(begin, before), slices.Concat(after, end)
@@ -89,7 +89,7 @@ func (x *exchange) completion(q *CompletionRequest, r requests.Request, prompt g
 		fill = min(fill, max(room, 1))
 	}
 	if fill > max(room, 0) {
-		return job{}, s.tooMany(cmp.Or(q.named, "max_tokens"), fill, len(before)+len(after))
+		return requests.Job{}, s.tooMany(cmp.Or(q.named, "max_tokens"), fill, len(before)+len(after))
 	}
 	r.IDs = make([]*int, len(before)+fill+len(after))
 	for i := range before {
@@ -98,7 +98,7 @@ func (x *exchange) completion(q *CompletionRequest, r requests.Request, prompt g
 	for i := range after {
 		r.IDs[len(before)+fill+i] = &after[i]
 	}
-	j, err := x.job(r, max(q.logprobs, 0))
+	j, err := x.job(r)
 	j.Before, j.After = len(begin), len(end)
 	if blank {
 		j.Blanks = []int{len(before)}
@@ -208,17 +208,17 @@ func (s *Server) chat(x *exchange, q *ChatRequest) (*Completion, error) {
 		r.Length = cmp.Or(r.Length, requests.Length{Fill: q.most})
 	}
 	q.whole = r.Infill != nil
-	j, err := x.job(r, max(q.logprobs, 0))
+	j, err := x.job(r)
 	if err != nil && r.Length.Fill > 1 {
 		r.Length.Fill = 1
-		if one, failed := x.job(r, 0); failed == nil { // The maximum is at fault.
+		if one, failed := x.job(r); failed == nil { // The maximum is at fault.
 			err = s.tooMany(named, q.most, len(one.Tokens)-1)
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
-	return x.complete(&q.common, []job{j})
+	return x.complete(&q.common, []requests.Job{j})
 }
 
 // content is decoded from a text, or from a list of parts that are texts.

@@ -115,12 +115,12 @@ func New(ctx context.Context, c Config) (*Server, error) {
 	s.metrics = newMetrics(s)
 	s.routes = map[string]func(*exchange) error{
 		"GET /{$}":                  s.page,
-		"GET /health":               s.health,
+		"GET /health":               always(Health{"ok"}),
 		"GET /readyz":               s.ready,
-		"GET /props":                s.props,
+		"GET /props":                always(s.props()),
 		"GET /metrics":              s.counted,
-		"GET /openapi.json":         s.document,
-		"GET /v1/models":            s.models,
+		"GET /openapi.json":         always(json.RawMessage(document)),
+		"GET /v1/models":            always(Models{"list", []ModelCard{s.card()}}),
 		"GET /v1/models/{name...}":  s.model,
 		"POST /v1/completions":      post(s.completions),
 		"POST /v1/chat/completions": post(s.chat),
@@ -130,13 +130,18 @@ func New(ctx context.Context, c Config) (*Server, error) {
 		"POST /api/chat":            post(s.ollama),
 		"POST /api/generate":        post(s.ollama),
 		"POST /api/show":            post(s.show),
-		"GET /api/tags":             s.tags,
-		"GET /api/version":          s.version,
+		"GET /api/tags":             always(map[string]any{"models": []any{s.shown()}}),
+		"GET /api/version":          always(map[string]string{"version": "0.12.0"}), // of Ollama, which its clients check
 		"POST /infill":              post(s.infill),
 		"POST /tokenize":            post(s.tokenize),
 		"POST /detokenize":          post(s.detokenize),
 	}
 	return s, nil
+}
+
+// always serves a route that has one answer.
+func always(answer any) func(*exchange) error {
+	return func(x *exchange) error { return x.answer(http.StatusOK, answer) }
 }
 
 // Handler returns the handler of all routes.
@@ -159,11 +164,6 @@ func (s *Server) Close() { s.engine.Close() }
 //
 //go:embed openapi.json
 var document []byte
-
-// document answers with the OpenAPI document.
-func (s *Server) document(x *exchange) error {
-	return x.answer(http.StatusOK, json.RawMessage(document))
-}
 
 // page answers with the page on which canvases fill.
 func (s *Server) page(x *exchange) error {

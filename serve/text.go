@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"mdmgen/requests"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
@@ -44,7 +45,7 @@ type answer struct {
 }
 
 // answers returns the answers of a job, before the first step.
-func (x *exchange) answers(q *common, j *job) ([]*answer, error) {
+func (x *exchange) answers(q *common, j *requests.Job) ([]*answer, error) {
 	words, err := x.s.words()
 	if err != nil {
 		return nil, err
