@@ -14,11 +14,11 @@ import (
 // sign.
 var lexeme = regexp.MustCompile(`^(?s:((?:\d+_)*\d+(?:(?:\.(?:\d+_)*\d+)?[eE][+-]?\d+|\.(?:\d+_)*\d+))|([1-9](?:_?\d)*|0)|([A-Za-z_]\w*)|('[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*")|(//|\*\*|[=!<>]=|[-+/*%~\[\](){}<>=.:|,]))`)
 
-// tag matches the beginning of a tag, with its sign; raw and endraw are tags of their own.
+// tag matches the beginning of a tag, with its sign, and untagged a comment, or raw, the text in it and
+// endraw, with the signs around these.
 var (
-	tag    = regexp.MustCompile(`\{[{%#][-+]?`)
-	raw    = regexp.MustCompile(`^\{%[-+]?\s*raw\s*(-?)%\}`)
-	endraw = regexp.MustCompile(`\{%([-+]?)\s*endraw\s*([-+]?)%\}`)
+	tag      = regexp.MustCompile(`\{[{%#][-+]?`)
+	untagged = regexp.MustCompile(`^(?s:\{#[-+]?.*?([-+]?)#\}|\{%[-+]?\s*raw\s*(-?)%\}(.*?)\{%([-+]?)\s*endraw\s*([-+]?)%\})`)
 )
 
 // token is a part of a tag. kind is 0 for a float, then as in [lexeme]; text is that of the engine. A
@@ -87,33 +87,20 @@ func translate(source string) (out string, err error) {
 		sign, kind := t.rest[at[0]+2:at[1]], t.rest[at[0]+1]
 		t.text(t.rest[:at[0]], sign, kind != '{')
 		t.skip(at[0])
-		if m := raw.FindStringSubmatch(t.rest); m != nil {
-			t.skip(len(m[0]))
-			t.trim(m[1], false)
-			end := endraw.FindStringSubmatchIndex(t.rest)
-			if end == nil {
-				refuse("raw does not end")
+		if m := untagged.FindStringSubmatch(t.rest); m != nil {
+			if m[2] == "-" {
+				m[3] = strings.TrimLeftFunc(m[3], isSpace)
 			}
-			t.text(t.rest[:end[0]], t.rest[end[2]:end[3]], true)
-			sign = t.rest[end[4]:end[5]]
-			t.skip(end[1])
-			t.trim(sign, true)
+			t.begun = true
+			t.text(m[3], m[4], true)
+			t.skip(len(m[0]))
+			t.trim(m[1]+m[5], true)
 			continue
+		}
+		if kind == '#' {
+			refuse("a comment does not end")
 		}
 		t.skip(at[1] - at[0])
-		if kind == '#' {
-			end := strings.Index(t.rest, "#}")
-			if end < 0 {
-				refuse("a comment does not end")
-			}
-			sign = ""
-			if end > 0 && strings.Contains("-+", t.rest[end-1:end]) {
-				sign = t.rest[end-1 : end]
-			}
-			t.skip(end + 2)
-			t.trim(sign, true)
-			continue
-		}
 		t.parts = 0
 		tokens, end := t.tokens(tagEnds[kind], 0)
 		sign = end[:len(end)-2]

@@ -45,6 +45,8 @@ func (t *translator) statement(tokens []token) {
 	case "endgeneration":
 		t.top(name[3:])
 		t.open = t.open[:len(t.open)-1]
+	case "raw":
+		refuse("raw does not end")
 	default:
 		refuse("the statement %s is not supported", name)
 	}
