@@ -80,7 +80,7 @@ func (r *Reader) documents(in io.Reader) iter.Seq2[document, error] {
 			if !utf8.Valid(line) {
 				return document{}, errors.New("the line is not valid UTF-8")
 			}
-			ids, err := r.encode(string(line))
+			ids, err := r.encode(given{text: new(string(line))})
 			return document{ids: whole(ids)}, err
 		})
 	}
@@ -144,60 +144,51 @@ func (r *Reader) joined(docs iter.Seq2[document, error]) iter.Seq2[document, err
 	}
 }
 
-// scoreLine is a JSON line of the input. Exactly one of Text and IDs is set, and at most one of
-// ContextText and ContextIDs.
-type scoreLine struct {
-	Text, ContextText *string
-	IDs, ContextIDs   []int
+// given is a text, or ids; nothing if both are nil.
+type given struct {
+	text *string
+	ids  []int
 }
 
-// parseScoreLine parses a JSON line.
-func parseScoreLine(line []byte) (scoreLine, error) {
+// parseScoreLine parses a JSON line, whose text is given, perhaps after a context.
+func parseScoreLine(line []byte) (text, context given, err error) {
 	var in struct {
 		Text    *string         `json:"text"`
 		IDs     json.RawMessage `json:"ids"`
 		Context json.RawMessage `json:"context"`
 	}
-	var out scoreLine
 	// The strict decoder is tried first. A line that it rejects is decoded again, either
 	// successfully, as with capitals in field names, or with a specific error.
 	if strictjson.Unmarshal(line, &in, strictjson.RejectUnknownMembers(true)) != nil || len(line) == 0 || line[0] != '{' {
 		in.Text, in.IDs, in.Context = nil, nil, nil
 		if err := kit.DecodeObject(line, &in, `{"text":"Once upon a time"}`); err != nil {
-			return out, err
+			return text, context, err
 		}
 	}
 	if (in.Text != nil) == (in.IDs != nil) {
-		return out, errors.New("needs text or ids, and not both")
+		return text, context, errors.New("needs text or ids, and not both")
 	}
-	var err error
-	if out.Text = in.Text; in.IDs != nil {
-		if out.IDs, err = parseIDs(in.IDs); err != nil {
-			return out, fmt.Errorf("ids: %w", err)
+	if text.text = in.Text; in.IDs != nil {
+		if text.ids, err = parseIDs(in.IDs); err != nil {
+			return text, context, fmt.Errorf("ids: %w", err)
 		}
 	}
-	if in.Context == nil {
-		return out, nil
+	switch {
+	case in.Context == nil:
+	case in.Context[0] == '"':
+		err = json.Unmarshal(in.Context, &context.text)
+	default:
+		if context.ids, err = parseIDs(in.Context); err != nil {
+			err = errors.New("context must be a text or a list of ids")
+		}
 	}
-	var text *string
-	if json.Unmarshal(in.Context, &text) == nil && text != nil {
-		out.ContextText = text
-		return out, nil
-	}
-	if out.ContextIDs, err = parseIDs(in.Context); err != nil {
-		return out, errors.New("context must be a text or a list of ids")
-	}
-	return out, nil
+	return text, context, err
 }
 
 // parseIDs parses a list of ids. null is an error.
 func parseIDs(raw json.RawMessage) ([]int, error) {
-	var ids []int
-	if !bytes.Contains(raw, []byte("null")) && strictjson.Unmarshal(raw, &ids) == nil {
-		return ids, nil
-	}
 	var list []*int
-	if err := json.Unmarshal(raw, &list); err != nil || list == nil {
+	if err := strictjson.Unmarshal(raw, &list); err != nil || list == nil {
 		return nil, errors.New("not a list of whole numbers")
 	}
 	out := make([]int, len(list))
@@ -212,42 +203,39 @@ func parseIDs(raw json.RawMessage) ([]int, error) {
 
 // parse parses a JSON line and encodes its texts.
 func (r *Reader) parse(line []byte) (document, error) {
-	in, err := parseScoreLine(bytes.TrimPrefix(line, []byte("\ufeff"))) // Editors on Windows write a byte order mark.
+	text, context, err := parseScoreLine(bytes.TrimPrefix(line, []byte("\ufeff"))) // Editors on Windows write a byte order mark.
 	if err != nil {
 		return document{}, err
 	}
-	ids, context := in.IDs, in.ContextIDs
-	if r.Tokenizer != nil && in.Text != nil && in.ContextText != nil && !r.KeepBlank {
-		if before, after := r.Tokenizer.Joint(*in.ContextText, *in.Text); before != *in.ContextText {
-			in.ContextText, in.Text = &before, &after
+	if r.Tokenizer != nil && text.text != nil && context.text != nil && !r.KeepBlank {
+		if before, after := r.Tokenizer.Joint(*context.text, *text.text); before != *context.text {
+			context.text, text.text = &before, &after
 			if !r.told {
 				r.Streams.Notice("the blank at the end of a context went to the text, as tokens begin with it; --set keep-blank leaves it")
 			}
 			r.told = true
 		}
 	}
-	if in.Text != nil {
-		if ids, err = r.encode(*in.Text); err != nil {
-			return document{}, err
-		}
+	ids, err := r.encode(text)
+	if err != nil {
+		return document{}, err
 	}
-	if in.ContextText != nil {
-		if context, err = r.encode(*in.ContextText); err != nil {
-			return document{}, err
-		}
+	before, err := r.encode(context)
+	if err == nil && len(before) > 0 && r.Join {
+		err = errors.New("context excludes --join")
 	}
-	if len(context) > 0 && r.Join {
-		return document{}, errors.New("context excludes --join")
-	}
-	return document{ids: whole(ids), context: context}, nil
+	return document{ids: whole(ids), context: before}, err
 }
 
 // encode turns text into ids, treating every character as text.
-func (r *Reader) encode(text string) ([]int, error) {
+func (r *Reader) encode(g given) ([]int, error) {
+	if g.text == nil {
+		return g.ids, nil
+	}
 	if err := r.needText(); err != nil {
 		return nil, err
 	}
-	return r.Tokenizer.EncodePlain(text)
+	return r.Tokenizer.EncodePlain(*g.text)
 }
 
 // needText returns an error if there is no tokenizer.

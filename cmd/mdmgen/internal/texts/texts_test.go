@@ -23,7 +23,8 @@ import (
 // TestStrictLines checks that lines that two parsers would read differently are rejected.
 func TestStrictLines(t *testing.T) {
 	for line, want := range map[string]string{`{"text":"a","text":"b"}`: "twice", `{"text":"\ud83d"}`: `\ud83d`, `{"ids":[1],"context":"\udfff"}`: `\udfff`} {
-		reftest.Fails(t, reftest.Err(parseScoreLine([]byte(line))), want, line)
+		_, _, err := parseScoreLine([]byte(line))
+		reftest.Fails(t, err, want, line)
 	}
 }
 
@@ -87,15 +88,15 @@ func FuzzScoreLine(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, line []byte) {
-		got, err := parseScoreLine(line)
+		got, context, err := parseScoreLine(line)
 		if err != nil {
 			if strings.Contains(err.Error(), "\n") {
 				t.Errorf("%q is not one line", err)
 			}
 			return
 		}
-		if (got.Text == nil) == (got.IDs == nil) || got.ContextText != nil && got.ContextIDs != nil {
-			t.Errorf("%q gives %+v", line, got)
+		if (got.text == nil) == (got.ids == nil) || context.text != nil && context.ids != nil {
+			t.Errorf("%q gives %+v after %+v", line, got, context)
 		}
 		// The other decoder accepts all of it, with the same result.
 		var other struct {
@@ -103,7 +104,7 @@ func FuzzScoreLine(f *testing.F) {
 			IDs     []int
 			Context any
 		}
-		if err := kit.DecodeObject(line, &other, ""); err != nil || !reflect.DeepEqual(other.Text, got.Text) || len(other.IDs) != len(got.IDs) || len(got.IDs) > 0 && !slices.Equal(other.IDs, got.IDs) {
+		if err := kit.DecodeObject(line, &other, ""); err != nil || !reflect.DeepEqual(other.Text, got.text) || len(other.IDs) != len(got.ids) || len(got.ids) > 0 && !slices.Equal(other.IDs, got.ids) {
 			t.Errorf("%q gives %+v, to the other reader %+v, %v", line, got, other, err)
 		}
 	})
