@@ -201,17 +201,13 @@ func (c Cache) alone(n Name) (release func(), err error) {
 	if err := os.MkdirAll(c.locks(n), 0o777); err != nil {
 		return nil, onPath(c.locks(n), err)
 	}
-	others, err := os.ReadDir(c.locks(n))
+	names, err := under(c.locks(n))
 	if err != nil {
-		return nil, onPath(c.locks(n), err)
+		return nil, err
 	}
-	names := []string{"mdmgen.lock"}
-	for _, o := range others {
-		if strings.HasSuffix(o.Name(), ".lock") && o.Name() != names[0] {
-			names = append(names, o.Name())
-		}
-	}
-	for _, name := range names {
+	names = append(names, "mdmgen.lock")
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
 		l, err := lockfile.Try(filepath.Join(c.locks(n), name))
 		if err != nil {
 			release()

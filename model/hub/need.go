@@ -62,17 +62,22 @@ func needed(n Name, part Part, files []File) ([]File, error) {
 		return found
 	}
 	one := func(name string) bool { return add(func(p string) bool { return p == name }) }
-	v := vocabulary(func(name string) bool { return slices.ContainsFunc(files, func(f File) bool { return f.Path == name }) })
-	if part == Tokenizer && v == nil {
+	lacks := func(name string) bool {
+		return !slices.ContainsFunc(files, func(f File) bool { return f.Path == name })
+	}
+	names := tokenizerFiles
+	if i := slices.IndexFunc(vocabularies, func(v []string) bool { return !slices.ContainsFunc(v, lacks) }); i >= 0 {
+		names = slices.Concat(vocabularies[i], names)
+	} else if part == Tokenizer {
 		return nil, missingf("%s: has no tokenizer.json", n)
 	}
-	for _, name := range slices.Concat(v, tokenizerFiles) {
+	for _, name := range names {
 		one(name)
 	}
 	if part == Tokenizer {
 		return out, nil
 	}
-	if slices.ContainsFunc(files, func(f File) bool { return f.Path == checkpoint.AdapterName }) && !strings.HasSuffix(n.File, ".onnx") {
+	if !lacks(checkpoint.AdapterName) && !strings.HasSuffix(n.File, ".onnx") {
 		return nil, checkpoint.Adapted(n.String())
 	}
 	for _, name := range modelFiles {
@@ -117,16 +122,6 @@ func needed(n Name, part Part, files []File) ([]File, error) {
 	addBeside(add, graphs[0])
 	one(graphs[0])
 	return out, nil
-}
-
-// vocabulary returns the files of the first vocabulary that is complete, nil if there is none.
-func vocabulary(has func(name string) bool) []string {
-	for _, v := range vocabularies {
-		if !slices.ContainsFunc(v, func(name string) bool { return !has(name) }) {
-			return v
-		}
-	}
-	return nil
 }
 
 // Of returns the name of a file of the repository, "" for its model.
