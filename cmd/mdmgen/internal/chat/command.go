@@ -178,32 +178,24 @@ func (c *session) read(ctx context.Context, path string) error {
 	if path == "" {
 		return exit.Usagef("/load: name a file")
 	}
-	in, err := plainfile.OpenNamed(ctx, path)
+	data, err := plainfile.Named(ctx, path, kit.MaxLine)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	defer in.Close()
-	last := kit.TextLine{N: 1}
-	for line, err := range kit.Lines(in, path) {
-		if err != nil {
-			return err
-		}
-		if len(bytes.TrimSpace(line.Text)) > 0 {
-			last = kit.TextLine{N: line.N, Text: bytes.Clone(line.Text)}
-		}
-	}
-	r, err := requests.Parse(last.Text, 1)
+	lines := bytes.Split(bytes.TrimRight(data, " \t\r\n"), []byte("\n"))
+	n, last := len(lines), lines[len(lines)-1]
+	r, err := requests.Parse(last, 1)
 	if err != nil {
-		return exit.Usagef("%s:%d: %s", path, last.N, fault.Plain(err))
+		return exit.Usagef("%s:%d: %s", path, n, fault.Plain(err))
 	}
 	switch {
 	case c.story && (r.Messages != nil || r.Prefix == nil):
-		return exit.Usagef("%s:%d: has no prefix, the text of a story", path, last.N)
+		return exit.Usagef("%s:%d: has no prefix, the text of a story", path, n)
 	case !c.story && r.Messages == nil:
-		return exit.Usagef("%s:%d: has no messages", path, last.N)
+		return exit.Usagef("%s:%d: has no messages", path, n)
 	}
 	c.instruction, c.messages, c.set, c.left = nil, r.Messages, make(map[string]json.RawMessage), 0
-	if err := json.Unmarshal(last.Text, &c.set); err != nil {
+	if err := json.Unmarshal(last, &c.set); err != nil {
 		return err
 	}
 	delete(c.set, "messages")
