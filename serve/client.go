@@ -106,8 +106,10 @@ func (c *connections) note(conn net.Conn, state http.ConnState) {
 	switch state {
 	case http.StateNew:
 		c.idle[conn] = time.Now()
-		if c.open++; c.open > c.most {
-			c.closeIdle()
+		if c.open++; c.open > c.most { // One is idle: the new one.
+			oldest := slices.MinFunc(slices.Collect(maps.Keys(c.idle)), func(a, b net.Conn) int { return c.idle[a].Compare(c.idle[b]) })
+			delete(c.idle, oldest)
+			_ = oldest.Close() // Its own goroutine reports nothing to anyone.
 		}
 	case http.StateIdle, http.StateActive: // Active is one whose header has arrived.
 		c.idle[conn] = time.Now()
@@ -127,11 +129,4 @@ func (c *connections) context(ctx context.Context, conn net.Conn) context.Contex
 		defer c.mu.Unlock()
 		delete(c.idle, conn)
 	})
-}
-
-// closeIdle closes the connection that has been idle longest. There is one: the new one.
-func (c *connections) closeIdle() {
-	oldest := slices.MinFunc(slices.Collect(maps.Keys(c.idle)), func(a, b net.Conn) int { return c.idle[a].Compare(c.idle[b]) })
-	delete(c.idle, oldest)
-	_ = oldest.Close() // Its own goroutine reports nothing to anyone.
 }

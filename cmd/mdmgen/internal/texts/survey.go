@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash"
 	"iter"
 	"os"
 	"slices"
@@ -68,7 +67,7 @@ func (r *Reader) Survey() (*Survey, error) {
 func (s *Survey) read() error {
 	r := s.reader
 	at := make(map[Shape]int)
-	digest := &digester{Hash: sha256.New()}
+	digest := sha256.New()
 	if s.file != nil {
 		r.skip = 1 << 62 // Words and bytes are counted when windows are evaluated.
 		defer func() { r.skip = 0 }()
@@ -84,7 +83,7 @@ func (s *Survey) read() error {
 		}
 		s.Shapes[i].Windows++
 		s.Windows++
-		digest.window(w)
+		digest.Write(words(w))
 		if s.file == nil {
 			s.kept = append(s.kept, w)
 		}
@@ -93,7 +92,7 @@ func (s *Survey) read() error {
 	if err == nil {
 		err = s.Changed()
 	}
-	s.Digest = digest.String()
+	s.Digest = fmt.Sprintf("sha256:%x", digest.Sum(nil))
 	return err
 }
 
@@ -142,28 +141,19 @@ func (s *Survey) Changed() error {
 	return nil
 }
 
-// digester computes the digest of the windows' ids.
-type digester struct {
-	hash.Hash
-	words []byte
-}
-
-func (d *digester) window(w Window) {
-	d.words = binary.LittleEndian.AppendUint64(d.words[:0], uint64(len(w.IDs)))
-	d.words = binary.LittleEndian.AppendUint64(d.words, uint64(w.Free[0]))
-	for _, id := range w.IDs {
-		d.words = binary.LittleEndian.AppendUint64(d.words, uint64(id))
+// words returns what a window adds to the digest of all: its length, its first free position and its ids.
+func words(w Window) (out []byte) {
+	for _, x := range slices.Concat([]int{len(w.IDs), w.Free[0]}, w.IDs) {
+		out = binary.LittleEndian.AppendUint64(out, uint64(x))
 	}
-	d.Write(d.words)
+	return out
 }
-
-func (d *digester) String() string { return fmt.Sprintf("sha256:%x", d.Sum(nil)) }
 
 // Digest returns "sha256:…" of the windows' ids.
 func Digest(windows []Window) string {
-	d := &digester{Hash: sha256.New()}
+	digest := sha256.New()
 	for _, w := range windows {
-		d.window(w)
+		digest.Write(words(w))
 	}
-	return d.String()
+	return fmt.Sprintf("sha256:%x", digest.Sum(nil))
 }

@@ -70,28 +70,23 @@ func Open(s kit.Streams, o Options) (screen *Screen, why string) {
 	return w, ""
 }
 
-// start begins to draw.
+// start begins to draw changes at intervals, until stop is closed.
 func (w *Screen) start() {
 	stop := w.stop // Close clears the field.
-	w.done.Go(func() { w.run(stop) })
-}
-
-// run draws changes at intervals, until stop is closed.
-func (w *Screen) run(stop <-chan struct{}) {
-	tick := time.NewTicker(every)
-	defer tick.Stop()
-	for {
-		select {
-		case <-stop:
-			return
-		case <-tick.C:
-			w.mu.Lock()
-			if columns, _ := w.size(); !w.held && (w.changed || columns != w.columns) {
-				w.draw()
+	w.done.Go(func() {
+		for tick := time.Tick(every); ; {
+			select {
+			case <-stop:
+				return
+			case <-tick:
+				w.mu.Lock()
+				if columns, _ := w.size(); !w.held && (w.changed || columns != w.columns) {
+					w.draw()
+				}
+				w.mu.Unlock()
 			}
-			w.mu.Unlock()
 		}
-	}
+	})
 }
 
 // Frame applies a frame. A nil Screen ignores it.
