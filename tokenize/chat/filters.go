@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strconv"
@@ -156,13 +157,10 @@ var methods = map[string]function{
 	},
 	"get": func(_ *run, a args) jinja.Value {
 		p := a.take("", "", "default")
-		v, ok := asObject(p[0]).Get(asText(p[1]))
-		if !ok {
-			if v = p[2]; v.IsUndefined() {
-				v = jinja.None()
-			}
+		if v, ok := asObject(p[0]).Get(asText(p[1])); ok {
+			return v
 		}
-		return v
+		return cmp.Or(p[2], jinja.None())
 	},
 }
 
@@ -205,10 +203,7 @@ func init() { // map calls filters.
 }
 
 func length(_ *run, a args) jinja.Value {
-	if v := a.take("")[0]; v.IsString() {
-		return jinja.NewInt(int64(utf8.RuneCountInString(v.AsString())))
-	}
-	return jinja.NewInt(int64(len(list(a.list[0]))))
+	return jinja.NewInt(int64(len(list(a.take("")[0]))))
 }
 
 func standard(_ *run, a args) jinja.Value {
@@ -231,23 +226,15 @@ func end(v jinja.Value, i int) jinja.Value {
 	return all[(i+len(all))%len(all)]
 }
 
-// attribute returns the attribute of an item.
-func attribute(v jinja.Value, name string) jinja.Value {
-	x, ok := asObject(v).Get(name)
-	if !ok {
-		return jinja.Undefined()
-	}
-	return x
-}
+// attribute returns the attribute of an item, undefined if there is none.
+func attribute(v jinja.Value, name string) jinja.Value { return asObject(v).Data[name] }
 
 func mapped(r *run, a args) jinja.Value {
 	out := slices.Clone(list(a.list[0]))
 	if len(a.list) == 1 {
 		p := a.take("", "attribute", "default")
 		for i, v := range out {
-			if out[i] = attribute(v, asText(p[1])); out[i].IsUndefined() {
-				out[i] = p[2]
-			}
+			out[i] = cmp.Or(attribute(v, asText(p[1])), p[2])
 		}
 		return jinja.NewList(out)
 	}

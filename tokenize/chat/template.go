@@ -57,9 +57,9 @@ func Open(dir string) (*Template, error) {
 	t := &Template{tokens: make(map[string]string)}
 	var template json.RawMessage
 	for _, name := range []string{configFile, tokensFile} {
-		fields, err := object(dir, name)
-		if err != nil {
-			return nil, err
+		var fields map[string]json.RawMessage
+		if err := plainjson.ReadFS(plainfile.Folder(dir), name, maxConfig, &fields); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, fault.Errorf("chat", "%s: %w", filepath.Join(dir, name), plainfile.Cause(err))
 		}
 		if name == configFile {
 			template = fields["chat_template"]
@@ -97,16 +97,6 @@ func (t *Template) Digest() string { return fmt.Sprintf("sha256:%x", sha256.Sum2
 // End returns the text of the token that ends a sequence, which for BERT is [SEP]; "" if the tokenizer
 // names none.
 func (t *Template) End() string { return cmp.Or(t.tokens["eos_token"], t.tokens["sep_token"]) }
-
-// object reads the fields of a JSON file in a folder, none if the file does not exist.
-func object(dir, name string) (map[string]json.RawMessage, error) {
-	var fields map[string]json.RawMessage
-	err := plainjson.ReadFS(plainfile.Folder(dir), name, maxConfig, &fields)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fault.Errorf("chat", "%s: %w", filepath.Join(dir, name), plainfile.Cause(err))
-	}
-	return fields, nil
-}
 
 // tokenText reads a special token: a string, or an object with the string as its content.
 func tokenText(raw json.RawMessage) (string, bool) {
