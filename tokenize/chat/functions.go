@@ -46,9 +46,6 @@ func asText(v jinja.Value) string {
 
 // whole returns a whole number or a truth value as a number.
 func whole(v jinja.Value) (int, bool) {
-	if v.IsBool() && v.AsBool() {
-		return 1, true
-	}
 	return int(number64(v)), v.IsInt() || v.IsBool()
 }
 
@@ -59,7 +56,9 @@ func number64(v jinja.Value) float64 {
 		return float64(v.AsInt())
 	case v.IsFloat():
 		return v.AsFloat()
-	case v.IsBool() && !v.AsBool():
+	case v.IsBool() && v.AsBool():
+		return 1
+	case v.IsBool():
 		return 0
 	}
 	return math.NaN()
@@ -132,13 +131,7 @@ func op(r *run, a args) jinja.Value {
 	case math.IsNaN(f) || math.IsNaN(g) || max(math.Abs(f), math.Abs(g)) > 1<<31:
 		refuse("%s of such values is not supported", sign)
 	case strings.Contains("+-*", sign):
-		if sign == "-" {
-			g = -g
-		}
-		total, product := f+g, f*g
-		if sign == "*" {
-			total = product
-		}
+		total := map[string]float64{"+": f + g, "-": f - g, "*": f * g}[sign]
 		if ok && also {
 			return jinja.NewInt(int64(total))
 		}

@@ -100,6 +100,7 @@ func (t *Template) parts(a Asked, special bool) ([]tokenize.Part, error) {
 		return nil, err
 	}
 	var parts []tokenize.Part
+	var text strings.Builder
 	for _, r := range frame {
 		s, plain := string(r), isCover(r)
 		if plain {
@@ -108,15 +109,12 @@ func (t *Template) parts(a Asked, special bool) ([]tokenize.Part, error) {
 			}
 			s = runes[r-firstCover]
 		}
+		text.WriteString(s)
 		if n := len(parts); n > 0 && parts[n-1].Plain == plain {
 			parts[n-1].Text += s
 		} else {
 			parts = append(parts, tokenize.Part{Text: s, Plain: plain})
 		}
-	}
-	var text strings.Builder
-	for _, p := range parts {
-		text.WriteString(p.Text)
 	}
 	if text.String() != whole {
 		return nil, t.changes()

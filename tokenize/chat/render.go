@@ -107,15 +107,7 @@ func (t *Template) render(messages []Message, kwargs map[string]any) (text strin
 			if err := r.check(0); err != nil {
 				return out, err
 			}
-			defer func() {
-				if p := recover(); p != nil {
-					refused, ok := p.(refusal)
-					if !ok {
-						panic(p)
-					}
-					err = refused.error
-				}
-			}()
+			defer caught(&err)
 			out = f(r, args{list, named})
 			return out, r.check(size(out, r.most))
 		})

@@ -64,20 +64,28 @@ type refusal struct{ error }
 
 func refuse(format string, args ...any) { panic(refusal{fmt.Errorf(format, args...)}) }
 
+// caught sets *err to the refusal that ends the function that defers it, if one does.
+func caught(err *error) {
+	if p := recover(); p != nil {
+		refused, ok := p.(refusal)
+		if !ok {
+			panic(p)
+		}
+		*err = refused.error
+	}
+}
+
 // translate returns the source for the engine. It applies jinja2's rules for blanks with trim_blocks
 // and lstrip_blocks, hands texts over as constants, and replaces what the engine computes otherwise by
 // calls of this package's functions. It returns an error that names what is not supported.
 func translate(source string) (out string, err error) {
 	t := &translator{rest: strings.TrimSuffix(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(source), "\n"), line: 1}
 	defer func() {
-		if p := recover(); p != nil {
-			r, ok := p.(refusal)
-			if !ok {
-				panic(p)
-			}
-			err = fmt.Errorf("line %d: %w", t.line, r.error)
+		if err != nil {
+			err = fmt.Errorf("line %d: %w", t.line, err)
 		}
 	}()
+	defer caught(&err)
 	for t.rest != "" {
 		at := tag.FindStringIndex(t.rest)
 		if at == nil {

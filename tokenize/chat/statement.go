@@ -30,9 +30,11 @@ func (t *translator) statement(tokens []token) {
 	case "else":
 		t.top("if", "for")
 		t.out += "{% else %}"
-	case "endif", "endset":
+	case "endif", "endset", "endgeneration":
 		t.top(name[3:])
-		t.open, t.out = t.open[:len(t.open)-1], t.out+"{% "+name+" %}"
+		if t.open = t.open[:len(t.open)-1]; name != "endgeneration" {
+			t.out += "{% " + name + " %}"
+		}
 	case "endfor":
 		t.endLoop()
 	case "break", "continue":
@@ -42,9 +44,6 @@ func (t *translator) statement(tokens []token) {
 		t.out += "{% " + name + " %}"
 	case "generation": // It marks answers, and has no effect on them.
 		t.open = append(t.open, block{name: name})
-	case "endgeneration":
-		t.top(name[3:])
-		t.open = t.open[:len(t.open)-1]
 	case "raw":
 		refuse("raw does not end")
 	default:
