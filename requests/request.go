@@ -22,19 +22,20 @@ import (
 // those of the answer.
 type Request struct {
 	// Prefix and Suffix are the texts before and after the positions to sample.
-	Prefix, Suffix *string
+	Prefix *string `json:"prefix"`
+	Suffix *string `json:"suffix"`
 	// Infill is a text with gaps: {{N}} is N masks, {{*}} as many as Length leaves, {{NAME:N}} and
 	// {{NAME:*}} a gap with a name, {{"text"}} the text of a JSON string.
-	Infill *string
+	Infill *string `json:"-"`
 	// IDs are the tokens of a canvas, nil for a position to sample.
-	IDs []*int
+	IDs []*int `json:"-"`
 	// Messages are a chat whose answer is sampled.
-	Messages []chat.Message
+	Messages []chat.Message `json:"messages"`
 	// Continue reports whether the last message, the assistant's, is the beginning of the answer.
-	Continue bool
+	Continue bool `json:"continue_final_message"`
 	// Kwargs are the values of variables of the chat template.
-	Kwargs map[string]any
-	Length Length
+	Kwargs map[string]any `json:"chat_template_kwargs"`
+	Length Length         `json:"-"`
 
 	// KeepBlank leaves a blank before masks, which otherwise moves into them if the tokenizer begins
 	// words with it.
