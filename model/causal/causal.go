@@ -55,18 +55,17 @@ func Open(ctx context.Context, ref string, runtime ort.Config) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	g, err := readGraph(d)
-	if err != nil {
-		return nil, fmt.Errorf("causal %s: %w", ref, err)
+	m := &Model{ref: ref}
+	if m.graph, err = readGraph(d); err == nil {
+		m.context, err = contextOf(path)
 	}
-	m := &Model{graph: g, ref: ref}
-	if m.context, err = contextOf(path); err != nil {
+	if err != nil {
 		return nil, fmt.Errorf("causal %s: %w", ref, err)
 	}
 	if m.digest, err = model.FileDigest(ctx, path, runtime.VerifyDigest); err != nil {
 		return nil, err
 	}
-	m.session, err = ort.Open(ctx, ort.Source{Path: path, Outputs: []string{g.output}}, runtime)
+	m.session, err = ort.Open(ctx, ort.Source{Path: path, Outputs: []string{m.graph.output}}, runtime)
 	if err != nil {
 		return nil, err
 	}

@@ -13,12 +13,26 @@ import (
 type role struct {
 	types []string
 	rank  int // 0 for any
-	// shape is that of a call, value the element at a position of a row; both are nil for a cache, which is passed empty.
-	shape func(rows, length int64) []int64
+	// shape is that of a call, for the graph's own, and value the element at a position of a row; it is nil
+	// for a cache, which is passed empty.
+	shape func(own []int64, rows, length int64) []int64
 	value func(b texts, r, l int) int64
 }
 
-func canvas(rows, length int64) []int64 { return []int64{rows, length} }
+func canvas(_ []int64, rows, length int64) []int64 { return []int64{rows, length} }
+
+// past is the shape of an empty cache: its first open dimension is the batch ([batch, heads, past,
+// size], or [2, batch, heads, past, size] for keys and values in one), the other open ones are the
+// past and have no elements.
+func past(own []int64, rows, _ int64) []int64 {
+	shape := slices.Clone(own)
+	for i, n := range shape {
+		if n <= 0 {
+			shape[i], rows = rows, 0
+		}
+	}
+	return shape
+}
 
 // roles are those of inputs by name, and cache is that of a cache's.
 var (
@@ -26,10 +40,10 @@ var (
 		"input_ids":        {ort.Integers, 2, canvas, texts.id},
 		"attention_mask":   {slices.Concat([]string{"bool"}, ort.Integers, ort.Reals), 2, canvas, texts.seen},
 		"position_ids":     {ort.Integers, 2, canvas, texts.position},
-		"cache_position":   {ort.Integers, 1, func(_, length int64) []int64 { return []int64{length} }, texts.position},
-		"use_cache_branch": {[]string{"bool"}, 1, func(_, _ int64) []int64 { return []int64{1} }, texts.none},
+		"cache_position":   {ort.Integers, 1, func(_ []int64, _, length int64) []int64 { return []int64{length} }, texts.position},
+		"use_cache_branch": {[]string{"bool"}, 1, func([]int64, int64, int64) []int64 { return []int64{1} }, texts.none},
 	}
-	cache = role{types: ort.Reals}
+	cache = role{types: ort.Reals, shape: past}
 )
 
 // texts are the ids of a call.
@@ -93,7 +107,7 @@ func readGraph(d ort.Description) (graph, error) {
 			return g, err
 		}
 		if io.Name == "input_ids" {
-			g.rows, g.length = fixed(io.Shape[0]), fixed(io.Shape[1])
+			g.rows, g.length = int(max(io.Shape[0], 0)), int(max(io.Shape[1], 0))
 		}
 		g.inputs = append(g.inputs, in)
 	}
@@ -124,34 +138,10 @@ func readInput(io ort.IO) (*input, error) {
 			return in, fmt.Errorf("input %s has the shape %v: a dimension of %d", io.Name, io.Shape, n)
 		}
 	}
-	if in.value == nil {
-		if _, err := emptyShape(io, 1); err != nil {
-			return in, err
-		}
+	if in.value == nil && !slices.Contains(past(io.Shape, 1, 0), 0) {
+		return in, fmt.Errorf("input %s has the shape %v: the cache must have an open dimension for the batch and one for the past, to be passed empty", io.Name, io.Shape)
 	}
 	return in, nil
-}
-
-// emptyShape returns the shape of an empty cache: its first open dimension is the batch ([batch,
-// heads, past, size], or [2, batch, heads, past, size] for keys and values in one), the other open
-// ones are the past and have no elements.
-func emptyShape(io ort.IO, rows int) ([]int64, error) {
-	shape := slices.Clone(io.Shape)
-	open := 0
-	for i, n := range shape {
-		if n > 0 {
-			continue
-		}
-		shape[i] = 0
-		if open == 0 {
-			shape[i] = int64(rows)
-		}
-		open++
-	}
-	if open == 0 || !slices.Contains(shape, 0) {
-		return nil, fmt.Errorf("input %s has the shape %v: the cache must have an open dimension for the batch and one for the past, to be passed empty", io.Name, io.Shape)
-	}
-	return shape, nil
 }
 
 // readOutput finds the logits: by name, else the first output of their shape.
@@ -187,6 +177,3 @@ func (g *graph) readOutput(d ort.Description) error {
 	g.output, g.dtype, g.columns = out.Name, out.Type, int(out.Shape[2])
 	return nil
 }
-
-// fixed returns a dimension, 0 if it is open.
-func fixed(n int64) int { return int(max(n, 0)) }

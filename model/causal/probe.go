@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"math"
 	"path/filepath"
+	"slices"
 
 	"mdmgen/internal/plainfile"
 	"mdmgen/internal/plainjson"
@@ -39,10 +40,7 @@ func contextOf(path string) (int, error) {
 	if errors.Is(err, fs.ErrNotExist) && filepath.Base(dir) == "onnx" {
 		err = plainjson.ReadFS(plainfile.Folder(filepath.Dir(dir)), "config.json", maxConfig, &config)
 	}
-	if errors.Is(err, fs.ErrNotExist) {
-		return 0, nil
-	}
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return 0, fmt.Errorf("config.json: %w", plainfile.Cause(err))
 	}
 	n := 0
@@ -59,45 +57,35 @@ func contextOf(path string) (int, error) {
 // are the same. Both texts are in one call if the graph allows that, since some quantised networks
 // scale by the values of the whole call.
 func (m *Model) probe(ctx context.Context) error {
-	n := probeTokens
-	if limit := m.Length(); limit > 0 {
-		n = min(n, limit)
-	}
-	if n < 2 || m.graph.columns < 2 {
+	n, columns := min(probeTokens, cmp.Or(m.Length(), probeTokens)), m.graph.columns
+	if n < 2 || columns < 2 {
 		return nil // There is nothing to compare.
 	}
 	two := make(texts, 2)
 	for i := range two {
 		ids := make([]int, n)
 		for l := range ids {
-			ids[l] = (l + 1) * m.graph.columns / (n + 2)
+			ids[l] = (l + 1) * columns / (n + 2)
 		}
-		ids[n-1] = (n - 1 + 2*i) * m.graph.columns / (n + 2)
+		ids[n-1] = (n - 1 + 2*i) * columns / (n + 2)
 		two[i] = ids
 	}
 	length := cmp.Or(m.graph.length, n)
-	var rows [2][]float32 // [n·columns]
-	together := m.graph.rows != 1
-	if together {
-		if err := m.run(ctx, two, max(2, m.graph.rows), length); err != nil {
+	together := min(2, cmp.Or(m.graph.rows, 2))
+	var rows [][]float32 // [2][n·columns]
+	for some := range slices.Chunk(two, together) {
+		if err := m.run(ctx, some, max(together, m.graph.rows), length); err != nil {
 			return err
 		}
-	}
-	for i := range rows {
-		r := i
-		if !together {
-			if err := m.run(ctx, two[i:i+1], 1, length); err != nil {
-				return err
-			}
-			r = 0
+		for r := range some {
+			rows = append(rows, slices.Clone(m.out[r*length*columns:][:n*columns]))
 		}
-		rows[i] = append(rows[i], m.out[r*length*m.graph.columns:][:n*m.graph.columns]...)
 	}
-	last := (n - 1) * m.graph.columns
+	last := (n - 1) * columns
 	earlier, _ := moved(rows[0][:last], rows[1][:last])
 	own, top := moved(rows[0][last:], rows[1][last:])
 	share := 1e-4
-	if !together && m.graph.quantised {
+	if together == 1 && m.graph.quantised {
 		share = 0.1
 	}
 	if earlier > share*own+rounding[m.graph.dtype]*top {

@@ -45,13 +45,26 @@ func (m *Model) LogProbs(ctx context.Context, windows []Window) ([][]float64, er
 	slices.SortStableFunc(order, func(a, b int) int { return len(windows[b].IDs) - len(windows[a].IDs) })
 	for len(order) > 0 {
 		length := cmp.Or(m.graph.length, len(windows[order[0]].IDs))
-		rows := m.graph.rows
-		n := min(cmp.Or(rows, max(1, min(callCells/(length*m.graph.columns), callTokens/length))), len(order))
+		n := min(cmp.Or(m.graph.rows, max(1, min(callCells/(length*m.graph.columns), callTokens/length))), len(order))
 		if m.session.Description().Apart != "" {
 			n = 1
 		}
-		if err := m.call(ctx, windows, order[:n], out, cmp.Or(rows, n), length); err != nil {
+		var ids texts
+		for _, i := range order[:n] {
+			ids = append(ids, windows[i].IDs)
+		}
+		if err := m.run(ctx, ids, cmp.Or(m.graph.rows, n), length); err != nil {
 			return nil, err
+		}
+		for r, i := range order[:n] {
+			w := windows[i]
+			for l := w.From; l < len(w.IDs); l++ {
+				x, err := logSoftmax(m.out[(r*length+l-1)*m.graph.columns:][:m.graph.columns], w.IDs[l])
+				if err != nil {
+					return nil, fmt.Errorf("causal %s: output %s: %w", m.ref, m.graph.output, err)
+				}
+				out[i] = append(out[i], x)
+			}
 		}
 		order = order[n:]
 	}
@@ -73,41 +86,11 @@ func (m *Model) check(w Window) error {
 	return nil
 }
 
-// call scores windows[i], i in batch, in a call of rows texts of one length.
-func (m *Model) call(ctx context.Context, windows []Window, batch []int, out [][]float64, rows, length int) error {
-	ids := make(texts, len(batch))
-	for r, i := range batch {
-		ids[r] = windows[i].IDs
-	}
-	if err := m.run(ctx, ids, rows, length); err != nil {
-		return err
-	}
-	for r, i := range batch {
-		w := windows[i]
-		for l := w.From; l < len(w.IDs); l++ {
-			x, err := logSoftmax(m.out[(r*length+l-1)*m.graph.columns:][:m.graph.columns], w.IDs[l])
-			if err != nil {
-				return fmt.Errorf("causal %s: output %s: %w", m.ref, m.graph.output, err)
-			}
-			out[i] = append(out[i], x)
-		}
-	}
-	return nil
-}
-
-// run computes the rows of windows[i], i in batch; texts of the call without a window are empty.
+// run computes the rows of texts in a call of rows texts, of which the others are empty, of one length.
 func (m *Model) run(ctx context.Context, b texts, rows, length int) error {
 	m.in = m.in[:0]
 	for _, in := range m.graph.inputs {
-		if in.value == nil {
-			shape, err := emptyShape(in.IO, rows)
-			if err != nil {
-				return err
-			}
-			m.in = append(m.in, ort.Tensor{Name: in.Name, Shape: shape})
-			continue
-		}
-		shape := in.shape(int64(rows), int64(length))
+		shape := in.shape(in.Shape, int64(rows), int64(length))
 		m.in = append(m.in, in.Tensor(shape, func(i int) int64 { return in.value(b, i/length, i%length) }))
 	}
 	columns := m.graph.columns
