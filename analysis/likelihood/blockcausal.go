@@ -7,7 +7,6 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"mdmgen/analysis/estimate"
 	"mdmgen/samplers"
 	"mdmgen/samplers/cache"
 	"mdmgen/samplers/catalog"
@@ -69,18 +68,13 @@ func (e *Evaluator) blockValues(ctx context.Context, ts []Target, inner *catalog
 		if err != nil {
 			return err
 		}
-		sum := &out[i]
-		for _, v := range values {
-			sum.Sampler.NegLog += v.Sampler.NegLog
-			sum.Rows += v.Rows
-			of := func(v *Values) []**estimate.Number {
-				return []**estimate.Number{&v.NELBO, &v.FHS, &v.LeftToRight, &v.ScoreEntropy, &v.Leave, &v.Denoise}
-			}
-			for k, x := range of(&v) {
-				if to := of(sum)[k]; *to != nil && *x != nil {
-					**to += **x
-				} else if *to == nil {
-					*to = *x
+		out[i] = values[0]
+		for _, v := range values[1:] {
+			out[i].Sampler.NegLog += v.Sampler.NegLog
+			out[i].Rows += v.Rows
+			for k, sum := range out[i].numbers() {
+				if sum != nil {
+					*sum += *v.numbers()[k]
 				}
 			}
 		}

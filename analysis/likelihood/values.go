@@ -27,6 +27,11 @@ type Values struct {
 	Rows    int              `json:"-"`
 }
 
+// numbers lists the exact values but that of the sampler.
+func (v *Values) numbers() []*estimate.Number {
+	return []*estimate.Number{v.NELBO, v.FHS, v.LeftToRight, v.ScoreEntropy, v.Leave, v.Denoise}
+}
+
 // known returns a pointer to x as a Number.
 func known(x float64) *estimate.Number { return new(estimate.Number(x)) }
 
