@@ -69,13 +69,19 @@ func (e *engine) share(p place) (wait bool) {
 	return e.waits(t, r, most)
 }
 
+// final returns the number of the first n positions whose rows a call may finish: those of its block are not
+// the causal ones.
+func (e *engine) final(r *AskRow, n int) int {
+	if e.spec.Causal {
+		return min(n, r.Block.From)
+	}
+	return n
+}
+
 // before returns the end of the nodes that a store may have for a request: they have no mask, and none of
 // the rows that it asks for.
 func (e *engine) before(t *task, r *AskRow) int {
-	n := t.canvas.Len()
-	if e.spec.Causal {
-		n = r.Block.From
-	}
+	n := e.final(r, t.canvas.Len())
 	for _, l := range r.Positions {
 		n = min(n, e.spec.InputRow(l, r.Block))
 	}
@@ -113,9 +119,7 @@ func (t *task) cut(e *engine, ids []int64, r *AskRow) {
 	if t.last == nil {
 		t.move(&e.store.root, 0)
 	}
-	if e.spec.Causal {
-		t.solid = min(t.solid, r.Block.From)
-	}
+	t.solid = e.final(r, t.solid)
 	for l := range t.solid {
 		if ids[l] != t.ids[l] {
 			t.solid = l - l%e.store.unit
@@ -160,10 +164,7 @@ func (e *engine) save(t *task) {
 	if r == nil || t.keptLength != len(t.ids) {
 		return
 	}
-	most, n := len(t.ids), t.solid
-	if e.spec.Causal {
-		most = r.Block.From
-	}
+	most, n := e.final(r, len(t.ids)), t.solid
 	for i, _ := slices.BinarySearch(r.Compute, n); n < most && int(t.ids[n]) != e.spec.Mask && (r.Compute == nil || i < len(r.Compute) && r.Compute[i] == n); i++ {
 		n++
 	}
