@@ -93,13 +93,15 @@ func (r *bounding) sampled(m model.Model, e *likelihood.Evaluator, cfg bound.Con
 		return err
 	}
 	cfg.Draws = cmp.Or(r.draws, defaultWindows)
-	target := likelihood.Framed(f, make([]int, n))
+	target, work, units := likelihood.Framed(f, make([]int, n)), 2*cfg.Draws, "windows"
+	report := func() (bound.Report, error) { return bound.Chain(r.ctx, m, e, target, cfg) }
 	switch causal := r.q0 == "causal"; {
 	case causal && !f.Causal:
 		return exit.Usagef("--q0 causal: needs a network with causal rows beside those of blocks, which this one does not have")
 	case causal:
 		target = likelihood.Target{IDs: slices.Repeat([]int{setup.First(nil, f)}, n), Free: likelihood.InOrder(n)[1:]}
-		cfg.Plans = cmp.Or(r.plans, defaultPlans)
+		cfg.Plans, work, units = cmp.Or(r.plans, defaultPlans), len(cfg.Cases), "samplers"
+		report = func() (bound.Report, error) { return bound.Causal(r.ctx, e, target, cfg) }
 	case f.TimeConditioned:
 		return exit.Usagef("--q0: the network is time-conditioned: its First-Hitting samples are drawn at random times, over which no exact value integrates: give a text instead")
 	case n > subset.MaxFree:
@@ -115,18 +117,11 @@ func (r *bounding) sampled(m model.Model, e *likelihood.Evaluator, cfg bound.Con
 	r.free = len(target.Free)
 	r.settings.Length, r.settings.Draws, r.settings.Plans = n, cfg.Draws, cfg.Plans
 	r.sampler.ShowSeed(r.streams, cfg.Seed)
-	work, units := 2*cfg.Draws, "windows"
-	if r.q0 == "causal" {
-		work, units = len(cfg.Cases), "samplers"
-	}
 	bar := kit.NewBar(r.streams, work, "working out", units)
 	cfg.Done = bar.Add
 	return r.work(kit.NewProvenance(m, nil), func() (bound.Report, error) {
 		defer bar.Clear()
-		if r.q0 == "causal" {
-			return bound.Causal(r.ctx, e, target, cfg)
-		}
-		return bound.Chain(r.ctx, m, e, target, cfg)
+		return report()
 	})
 }
 
