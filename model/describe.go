@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"path/filepath"
 
-	"mdmgen/internal/cachedir"
 	"mdmgen/internal/plainfile"
 	"mdmgen/model/facts"
 	"mdmgen/model/ort"
@@ -53,15 +52,11 @@ func Describe(ctx context.Context, ref string, opts Options) (d Description, err
 	if err != nil {
 		return d, err
 	}
-	stamps := cachedir.Stamps(opts.Runtime.VerifyDigest)
 	switch kind {
 	case KindONNX:
 		d.Kind = "onnx"
-		onnx, read, f, own, err := readONNX(ctx, ref, path, opts)
+		onnx, _, f, _, err := readONNX(ctx, ref, path, opts)
 		if err != nil {
-			return d, err
-		}
-		if _, err := digestONNX(ctx, path, own, read, &f, stamps); err != nil {
 			return d, err
 		}
 		d.Facts = f

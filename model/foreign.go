@@ -27,9 +27,6 @@ func openONNX(ctx context.Context, ref, path string, opts Options) (Model, error
 	if err != nil {
 		return nil, err
 	}
-	if _, err := digestONNX(ctx, path, own, read, &f, cachedir.Stamps(opts.Runtime.VerifyDigest)); err != nil {
-		return nil, err
-	}
 	if _, ours := d.Input("positions"); !ours {
 		m, err := openForeign(ctx, ref, path, d, f, opts)
 		if err == nil && f.MaskID >= f.Columns {
@@ -105,7 +102,7 @@ func takesMask(ctx context.Context, m Model, ref string) error {
 }
 
 // readONNX reads an ONNX file and returns its description, read and own as graphFacts does, and f,
-// the facts in force, which fit the graph.
+// the facts in force, which fit the graph, with the digest of the files.
 func readONNX(ctx context.Context, ref, path string, opts Options) (d ort.Description, read, f Facts, own bool, err error) {
 	fail := func(err error) (ort.Description, Facts, Facts, bool, error) {
 		return d, read, f, own, fmt.Errorf("model %s: %w", ref, err)
@@ -133,7 +130,8 @@ func readONNX(ctx context.Context, ref, path string, opts Options) (d ort.Descri
 			return fail(err)
 		}
 	}
-	return d, read, f, own, nil
+	_, err = digestONNX(ctx, path, own, read, &f, cachedir.Stamps(opts.Runtime.VerifyDigest))
+	return d, read, f, own, err
 }
 
 // digestONNX sets f.Digest: to the checkpoint's digest, with written true, if the files are as this

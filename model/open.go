@@ -17,7 +17,6 @@ import (
 	"mdmgen/model/facts"
 	"mdmgen/model/graph"
 	"mdmgen/model/world"
-	"mdmgen/samplers"
 )
 
 // Open opens the model that ref names: a built-in name, a folder with a checkpoint or an ONNX
@@ -99,18 +98,14 @@ func Resolve(ref string, builtins []Builtin) (Kind, string, error) {
 
 // resolveFolder finds the only model in a folder.
 func resolveFolder(dir string) (Kind, string, error) {
-	exists := func(elem ...string) bool {
-		_, err := os.Stat(filepath.Join(append([]string{dir}, elem...)...))
+	exists := func(name string) bool {
+		_, err := os.Stat(filepath.Join(dir, name))
 		return err == nil
 	}
-	graphs, err := graphsIn(dir)
-	if err == nil && len(graphs) == 0 {
-		graphs, err = graphsIn(filepath.Join(dir, "onnx"))
+	names, graphs, err := filesIn(dir)
+	if err == nil && graphs == nil {
+		_, graphs, err = filesIn(filepath.Join(dir, "onnx"))
 	}
-	if err != nil {
-		return 0, "", fmt.Errorf("model %s: %w", dir, err)
-	}
-	names, err := namesIn(dir)
 	if err != nil {
 		return 0, "", fmt.Errorf("model %s: %w", dir, err)
 	}
@@ -130,27 +125,19 @@ func resolveFolder(dir string) (Kind, string, error) {
 	return 0, "", &MissingError{fmt.Sprintf("model %s: no config.json with model.safetensors and no .onnx file in this folder", dir)}
 }
 
-// namesIn lists the files of a folder, none if the folder does not exist.
-func namesIn(dir string) (names []string, err error) {
+// filesIn lists the names of a folder's files, none if the folder does not exist, and the paths of the ONNX
+// files among them.
+func filesIn(dir string) (names, graphs []string, err error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
 	for _, e := range entries {
-		names = append(names, e.Name())
-	}
-	return names, err
-}
-
-// graphsIn lists the paths of the ONNX files of a folder.
-func graphsIn(dir string) (graphs []string, err error) {
-	names, err := namesIn(dir)
-	for _, name := range names {
-		if strings.HasSuffix(name, ".onnx") {
-			graphs = append(graphs, filepath.Join(dir, name))
+		if names = append(names, e.Name()); strings.HasSuffix(e.Name(), ".onnx") {
+			graphs = append(graphs, filepath.Join(dir, e.Name()))
 		}
 	}
-	return graphs, err
+	return names, graphs, err
 }
 
 // pickGraph chooses among the ONNX files found in a folder.
@@ -186,27 +173,18 @@ func openWorld(ctx context.Context, ref, path string, opts Options) (Model, erro
 	if d := opts.Runtime.Device; d != "" && d != "cpu" && d != "auto" {
 		return nil, fault.Unused("model "+ref+": a world is a table and runs on no device", fault.Term{Name: "device", Value: d})
 	}
-	return &table{World: w, facts: f, ref: ref}, nil
+	w.SetFacts(f)
+	return &table{w, ref}, nil
 }
 
-// table is a world with its facts and origin.
+// table is a world with its origin.
 type table struct {
 	*world.World
-	facts Facts
-	ref   string
-}
-
-func (t *table) Facts() Facts { return t.facts }
-
-// Spec follows from the facts in force; rows of tables exist at σ = +Inf.
-func (t *table) Spec() samplers.Spec {
-	s := t.facts.Spec()
-	s.InfiniteSigma = true
-	return s
+	ref string
 }
 
 func (t *table) Origin() Origin {
-	f := t.facts
+	f := t.Facts()
 	return Origin{
 		Reference: t.ref, Family: f.Family, Digest: f.Digest, Dtype: "F64", Runtime: "tables", Provider: "cpu", Threads: 1,
 		Facts: &f, FactsDigest: f.Digested(),

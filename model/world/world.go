@@ -13,6 +13,7 @@
 package world
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -66,15 +67,16 @@ func Open(path string) (*World, error) {
 	if err != nil {
 		return nil, fmt.Errorf("world: %s: %w", path, err)
 	}
-	if w.facts.Name == "" {
-		w.facts.Name = facts.Plain(filepath.Base(path))
-	}
+	w.facts.Name = cmp.Or(w.facts.Name, facts.Plain(filepath.Base(path)))
 	return w, nil
 }
 
 // Facts describes the world as a network: V columns, MASK the id V, canvases of exactly d
 // positions, noise α = e^(−t).
 func (w *World) Facts() facts.Facts { return w.facts }
+
+// SetFacts replaces the facts by others that fit the tables, such as with another name.
+func (w *World) SetFacts(f facts.Facts) { w.facts = f }
 
 // Close does nothing; models must have it.
 func (w *World) Close() error { return nil }
