@@ -13,14 +13,13 @@ const causalPaths = 16
 
 // CausalMetrics estimates the distances between the causal law of a network with two laws and the law of a
 // cell in blocks, from texts of each; none for a cell with the causal law itself.
-func CausalMetrics(ctx context.Context, c *Cell, cfg quality.TwoLaws) ([]Metric, error) {
+func CausalMetrics(ctx context.Context, c *Cell, cfg quality.Config) ([]Metric, error) {
 	e, err := likelihood.New(c.Model, likelihood.Options{Blocks: true, Draw: c.Sampler.Settings().Draw})
 	if err != nil || samplers.Is[samplers.ByCausal](c.Sampler.Law()) {
 		return nil, err
 	}
 	spec := c.Model.Spec()
-	cfg.Paths = causalPaths
-	got, err := cfg.Measure(ctx, e, likelihood.Target{IDs: c.Canvas, Free: spec.Masked(c.Canvas)}, c.Sampler)
+	got, err := quality.TwoLaws(ctx, e, likelihood.Target{IDs: c.Canvas, Free: spec.Masked(c.Canvas)}, c.Sampler, causalPaths, cfg)
 	from, to := Metric{Name: "kl_from_causal", Unit: "nats/token", Value: got.FromCausal}, Metric{Name: "kl_to_causal", Unit: "nats/token", Value: got.ToCausal}
 	if !got.Exact {
 		from.Name, from.Bound, to.Name, to.Bound = from.Name+"_by_paths", "upper", to.Name+"_by_paths", "lower"

@@ -17,7 +17,7 @@ func Causal(ctx context.Context, e *likelihood.Evaluator, t likelihood.Target, c
 	byPaths := false
 	plot := report.Plot{Name: "kl", Title: "KL of samplers in blocks from the causal law, one way and the other", X: "N", Y: "nats a token", LogX: true, LogY: true, Bars: report.Intervals(cfg.Confidence, "texts")}
 	for _, c := range cfg.Cases {
-		got, err := quality.TwoLaws{Texts: cfg.Draws, Paths: cfg.Plans, Seed: cfg.Seed, Confidence: cfg.Confidence}.Measure(ctx, e, t, c.Sampler)
+		got, err := quality.TwoLaws(ctx, e, t, c.Sampler, cfg.Plans, quality.Config{Samples: cfg.Draws, Seed: cfg.Seed, Confidence: cfg.Confidence})
 		if err != nil {
 			return out.finish(), err
 		}

@@ -60,16 +60,6 @@ var readings = map[string]reading{
 	SEDD:    {own: true, ends: -1},
 }
 
-// GenerativeConfig configures generative perplexity.
-type GenerativeConfig struct {
-	// Protocol is one of [Protocols]; "" means Sliding.
-	Protocol string
-	// MaxLength is the evaluator's context in tokens; 0 means its own, or 1024, GPT-2's, if
-	// unknown.
-	MaxLength  int
-	Confidence float64
-}
-
 // Protocol must be stated with a generative perplexity: numbers are comparable only if all its
 // fields agree.
 type Protocol struct {
@@ -97,38 +87,35 @@ func (p Protocol) Note() string {
 
 // Judge measures the generative perplexity of texts.
 type Judge struct {
-	evaluator Evaluator
-	tokenizer *tokenize.Tokenizer
-	cfg       GenerativeConfig
-	reading   reading
-	protocol  Protocol
-	cut       tokenize.Cut
+	evaluator  Evaluator
+	tokenizer  *tokenize.Tokenizer
+	confidence float64
+	reading    reading
+	protocol   Protocol
+	cut        tokenize.Cut
 	// eos is the evaluator's end of text, negative if the protocol does not need it.
 	eos int
 }
 
-// NewJudge checks the protocol. digest identifies the evaluator in records. The tokenizer must be
-// the evaluator's own.
-func NewJudge(e Evaluator, digest string, t *tokenize.Tokenizer, cfg GenerativeConfig) (*Judge, error) {
-	cfg.Protocol = cmp.Or(cfg.Protocol, Sliding)
-	limit := e.Length()
-	cfg.MaxLength = cmp.Or(cfg.MaxLength, limit, 1024)
-	r, ok := readings[cfg.Protocol]
+// NewJudge returns a judge by a protocol, one of [Protocols] or "" for [Sliding], whose estimates have a
+// confidence. Texts are read up to the evaluator's context, 1024 tokens, GPT-2's, if it is unknown. digest
+// identifies the evaluator in records. The tokenizer must be the evaluator's own.
+func NewJudge(e Evaluator, digest string, t *tokenize.Tokenizer, protocol string, confidence float64) (*Judge, error) {
+	name, most := cmp.Or(protocol, Sliding), cmp.Or(e.Length(), 1024)
+	r, ok := readings[name]
 	switch {
 	case !ok:
-		return nil, fault.Errorf("quality", "protocol %q: must be one of %s", cfg.Protocol, strings.Join(Protocols(), ", "))
-	case cfg.MaxLength < 2:
-		return nil, fault.Errorf("quality", "a context of %d tokens: must be at least 2", cfg.MaxLength)
-	case limit > 0 && cfg.MaxLength > limit:
-		return nil, fault.Errorf("quality", "a context of %d tokens: the evaluator takes %d", cfg.MaxLength, limit)
+		return nil, fault.Errorf("quality", "protocol %q: must be one of %s", name, strings.Join(Protocols(), ", "))
+	case most < 2:
+		return nil, fault.Errorf("quality", "a context of %d tokens: must be at least 2", most)
 	}
-	j := &Judge{evaluator: e, tokenizer: t, cfg: cfg, reading: r, eos: tokenize.None}
-	stride := cfg.MaxLength
+	j := &Judge{evaluator: e, tokenizer: t, confidence: confidence, reading: r, eos: tokenize.None}
+	stride := most
 	if !r.disjoint && !r.own {
-		stride = max(1, cfg.MaxLength/2)
+		stride = max(1, most/2)
 	}
-	j.protocol = Protocol{Name: cfg.Protocol, Model: digest, Tokenizer: t.Digest(), MaxLength: cfg.MaxLength, Stride: stride, SpecialTokens: "matched"}
-	j.cut = tokenize.Cut{Length: cfg.MaxLength, Context: cfg.MaxLength - stride, BOS: tokenize.None, EOS: tokenize.None}
+	j.protocol = Protocol{Name: name, Model: digest, Tokenizer: t.Digest(), MaxLength: most, Stride: stride, SpecialTokens: "matched"}
+	j.cut = tokenize.Cut{Length: most, Context: most - stride, BOS: tokenize.None, EOS: tokenize.None}
 	if r.ends < 0 {
 		return j, nil
 	}
@@ -202,7 +189,7 @@ func (j *Judge) read(s Generated) ([]int, error) {
 		return j.tokenizer.Encode(s.Text)
 	}
 	if text, err := j.tokenizer.Decode(s.IDs); err != nil || text != s.Text {
-		return nil, fault.Errorf("quality", "protocol %s scores the ids of samples as they are, but the evaluator's tokens differ from the model's: use another protocol", j.cfg.Protocol)
+		return nil, fault.Errorf("quality", "protocol %s scores the ids of samples as they are, but the evaluator's tokens differ from the model's: use another protocol", j.protocol.Name)
 	}
 	return s.IDs, nil
 }
@@ -213,7 +200,7 @@ func (j *Judge) limit(s Generated) int {
 	case j.reading.cut:
 		return len(s.IDs)
 	case j.reading.own:
-		return j.cfg.MaxLength
+		return j.protocol.MaxLength
 	}
 	return math.MaxInt
 }
@@ -248,9 +235,9 @@ func (j *Judge) Summarize(judged []Judged) Generative {
 		perplexities = append(perplexities, math.Exp(x.Nats/float64(x.Tokens)))
 		entropies = append(entropies, x.Entropy)
 	}
-	out.NatsPerToken = estimate.Ratio(nats, tokens, nil, j.cfg.Confidence)
+	out.NatsPerToken = estimate.Ratio(nats, tokens, nil, j.confidence)
 	out.Perplexity = out.NatsPerToken.Map(math.Exp, math.Exp)
-	out.MeanPerplexity = estimate.Skewed(perplexities, j.cfg.Confidence)
-	out.Entropy = estimate.Mean(entropies, j.cfg.Confidence)
+	out.MeanPerplexity = estimate.Skewed(perplexities, j.confidence)
+	out.Entropy = estimate.Mean(entropies, j.confidence)
 	return out
 }

@@ -26,7 +26,7 @@ type Sample struct {
 	Rows int `json:"rows"`
 }
 
-// Config configures a study.
+// Config configures a study, or [TwoLaws] by its first three fields.
 type Config struct {
 	// Samples is the number of texts, with the indices 0..Samples−1.
 	Samples int

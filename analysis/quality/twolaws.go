@@ -10,16 +10,6 @@ import (
 	"mdmgen/samplers/catalog"
 )
 
-// TwoLaws configures distances between the causal law of a network that has two laws and the law of a
-// sampler in blocks, on texts of either.
-type TwoLaws struct {
-	// Texts is the number of texts of each law, and Paths that of paths in each block that bound −log P
-	// where it is not exact.
-	Texts, Paths int
-	Seed         uint64
-	Confidence   float64
-}
-
 // twoSeed separates the streams of these texts and paths from others.
 const twoSeed = 0x74776f206c617773 // "two laws"
 
@@ -31,10 +21,11 @@ type Apart struct {
 	Exact                bool
 }
 
-// Measure draws the free positions of t by both laws and estimates both distances from exact costs of the
-// causal law, and exact or bounded ones of s, which draws tokens as the evaluator does. It takes no
+// TwoLaws draws the free positions of texts t by the causal law of a network that has two laws and by that of
+// a sampler in blocks, cfg.Samples each, and estimates both distances from exact costs of the causal law, and
+// exact ones of s, which draws tokens as the evaluator does, or bounds by paths in each block. It takes no
 // reference model.
-func (c TwoLaws) Measure(ctx context.Context, e *likelihood.Evaluator, t likelihood.Target, s *catalog.Sampler) (out Apart, err error) {
+func TwoLaws(ctx context.Context, e *likelihood.Evaluator, t likelihood.Target, s *catalog.Sampler, paths int, cfg Config) (out Apart, err error) {
 	if samplers.Is[samplers.ByCausal](s.Law()) {
 		return out, fault.Errorf("quality", "%s has the causal law itself", s)
 	}
@@ -42,13 +33,12 @@ func (c TwoLaws) Measure(ctx context.Context, e *likelihood.Evaluator, t likelih
 	if err != nil {
 		return out, err
 	}
-	paths := max(c.Paths, 1)
 	if out.Exact = e.Fits(len(t.Free), s) == nil; out.Exact {
 		paths = 0
 	}
 	// between estimates KL(from‖other) from texts of from. sign is that of the costs of s.
 	between := func(from *catalog.Sampler, seed uint64, sign float64) (estimate.Estimate, error) {
-		texts, _, err := e.Sample(ctx, t, from, seed, 0, c.Texts)
+		texts, _, err := e.Sample(ctx, t, from, seed, 0, cfg.Samples)
 		if err != nil {
 			return estimate.Estimate{}, err
 		}
@@ -64,10 +54,10 @@ func (c TwoLaws) Measure(ctx context.Context, e *likelihood.Evaluator, t likelih
 		for i := range costs {
 			terms[i] = sign * (costs[i] - own[i]) / float64(len(t.Free))
 		}
-		return estimate.Mean(terms, c.Confidence), err
+		return estimate.Mean(terms, cfg.Confidence), err
 	}
-	if out.FromCausal, err = between(causal, c.Seed^twoSeed, 1); err == nil {
-		out.ToCausal, err = between(s, c.Seed^twoSeed+1, -1)
+	if out.FromCausal, err = between(causal, cfg.Seed^twoSeed, 1); err == nil {
+		out.ToCausal, err = between(s, cfg.Seed^twoSeed+1, -1)
 	}
 	return out, err
 }

@@ -36,7 +36,7 @@ func TestTwoLawsCover(t *testing.T) {
 		}
 		covered := [2]int{}
 		for seed := range *seeds {
-			got := reftest.Must(quality.TwoLaws{Texts: 64, Seed: uint64(seed), Confidence: 0.95}.Measure(t.Context(), e, text, s))(t)
+			got := reftest.Must(quality.TwoLaws(t.Context(), e, text, s, 1, quality.Config{Samples: 64, Seed: uint64(seed), Confidence: 0.95}))(t)
 			if !got.Exact {
 				t.Fatalf("%s is not exact", o.Sampler)
 			}
@@ -69,6 +69,6 @@ func TestTwoLawsRefused(t *testing.T) {
 	e := reftest.Must(likelihood.New(w, likelihood.Options{Blocks: true}))(t)
 	for name, want := range map[string]string{"speculate": "causal law itself", "remdm": "no plans inside blocks"} {
 		s := lawstest.NewFor(t, catalog.Options{Sampler: name}, w.Spec())
-		reftest.FailsInLine(t, reftest.Err(quality.TwoLaws{Texts: 2}.Measure(t.Context(), e, likelihood.Target{IDs: make([]int, 3), Free: []int{1, 2}}, s)), want)
+		reftest.FailsInLine(t, reftest.Err(quality.TwoLaws(t.Context(), e, likelihood.Target{IDs: make([]int, 3), Free: []int{1, 2}}, s, 1, quality.Config{Samples: 2})), want)
 	}
 }

@@ -106,7 +106,7 @@ func (r *benching) openEvaluator() error {
 	if err != nil {
 		return err
 	}
-	r.look.judge, err = quality.NewJudge(r.look.evaluator, r.look.evaluator.Origin().Digest, t, quality.GenerativeConfig{Protocol: r.evaluatorProtocol, Confidence: r.settings.Confidence})
+	r.look.judge, err = quality.NewJudge(r.look.evaluator, r.look.evaluator.Origin().Digest, t, r.evaluatorProtocol, r.settings.Confidence)
 	if err != nil {
 		return exit.Usagef("--evaluator %s: %w", ref, fault.WithoutName(err))
 	}
@@ -231,7 +231,7 @@ func (r *benching) part(ctx context.Context, c *bench.Cell, part string) ([]benc
 	case bench.PartAudit:
 		return bench.AuditMetrics(ctx, c, bench.AuditConfig{Texts: r.settings.Quality.AuditTexts, Seed: r.settings.Seed, Confidence: r.settings.Confidence, KeepBytes: setup.KeepBytes(0)})
 	case bench.PartCausal:
-		return bench.CausalMetrics(ctx, c, quality.TwoLaws{Texts: r.settings.Quality.CausalTexts, Seed: r.settings.Seed, Confidence: r.settings.Confidence})
+		return bench.CausalMetrics(ctx, c, quality.Config{Samples: r.settings.Quality.CausalTexts, Seed: r.settings.Seed, Confidence: r.settings.Confidence})
 	}
 	e, err := likelihood.New(c.Model, likelihood.Options{Blocks: true})
 	if err != nil {
