@@ -3,6 +3,7 @@
 package causal
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -49,7 +50,8 @@ func New(o Options, stop int, c samplers.Spec) (samplers.Kernel, error) {
 	if c.Columns > 0 && !c.Causal {
 		return nil, fault.Errorf("samplers", "the sampler needs a network with causal rows beside those of blocks, which this one does not have")
 	}
-	return &kernel{newPace(o, c), stop}, nil
+	begin := pace{least: o.Window, most: cmp.Or(o.Window, most(c)), cost: cmp.Or(o.RowCost, 1./16), right: 2, tried: 2.5, patience: patience}
+	return &kernel{begin, stop}, nil
 }
 
 func (k *kernel) Fill(c *samplers.Canvas, d *draw.Numbers, free []int) (samplers.Decoder, error) {

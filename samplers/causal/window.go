@@ -42,10 +42,6 @@ const (
 	patience = 16
 )
 
-func newPace(o Options, c samplers.Spec) pace {
-	return pace{least: o.Window, most: cmp.Or(o.Window, most(c)), cost: cmp.Or(o.RowCost, 1./16), right: 2, tried: 2.5, patience: patience}
-}
-
 // took records that a call kept right of some drafts, and a token more.
 func (p *pace) took(right, drafts int) {
 	if drafts == 0 {
