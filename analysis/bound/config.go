@@ -35,11 +35,14 @@ type Case struct {
 }
 
 // String returns the name and N, as in "euler 64".
-func (c Case) String() string {
+func (c Case) String() string { return c.named("%s %d") }
+
+// named returns the name and N in a form, and the name alone without N.
+func (c Case) named(form string) string {
 	if c.N == 0 {
 		return c.Name
 	}
-	return fmt.Sprintf("%s %d", c.Name, c.N)
+	return fmt.Sprintf(form, c.Name, c.N)
 }
 
 // Bounded reports whether a collision bound compares the sampler with first-hitting.

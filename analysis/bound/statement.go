@@ -24,10 +24,7 @@ func newDraft(mode string, confidence float64) *draft {
 
 // add appends a line, without a verdict until the caller sets one.
 func (d *draft) add(l report.Line) *report.Line {
-	if l.Unit == "" {
-		l.Unit = "nats"
-	}
-	l.OK = true
+	l.Unit, l.OK = cmp.Or(l.Unit, "nats"), true
 	d.lines = append(d.lines, &l)
 	return &l
 }

@@ -99,7 +99,8 @@ func (w *worker) windows(ctx context.Context, ts []likelihood.Target) ([]window,
 
 // tables computes windows from their tables, which share calls.
 func (w *worker) tables(ctx context.Context, ts []likelihood.Target) ([]window, error) {
-	tables, laws, err := w.e.TableLaws(ctx, ts, w.samplers(), true)
+	ss := each(w.cases, func(c Case) *catalog.Sampler { return c.Sampler })
+	tables, laws, err := w.e.TableLaws(ctx, ts, ss, true)
 	if err != nil {
 		return nil, err
 	}
@@ -112,11 +113,6 @@ func (w *worker) tables(ctx context.Context, ts []likelihood.Target) ([]window, 
 		}
 	})
 	return out, nil
-}
-
-// samplers returns the samplers of the cases.
-func (w *worker) samplers() []*catalog.Sampler {
-	return each(w.cases, func(c Case) *catalog.Sampler { return c.Sampler })
 }
 
 // mostFree returns the greatest number of free positions of a window.

@@ -188,12 +188,7 @@ func (d *onWorld) run(c Case) (r worldRun, err error) {
 func (r worldRun) tv(p []float64) float64 { return laws.TV(p, r.clean) + r.left/2 }
 
 // at returns the case as it is written in a line's name.
-func (r worldRun) at() string {
-	if r.N == 0 {
-		return r.Name
-	}
-	return fmt.Sprintf("%s.N=%d", r.Name, r.N)
-}
+func (r worldRun) at() string { return r.named("%s.N=%d") }
 
 // euler reports whether the paper's upper bounds, which are for Euler, apply to the run; paperTime
 // reports whether it runs in the paper's time from a finite T, as they require.

@@ -71,7 +71,7 @@ type bounding struct {
 
 // compare sets the cases, and records their samplers.
 func (r *bounding) compare(cases []bound.Case) {
-	r.cases, r.settings.Profile = cases, r.sampler.Profile.Digest()
+	r.cases, r.settings.Samplers, r.settings.Profile = cases, nil, r.sampler.Profile.Digest()
 	for _, k := range cases {
 		r.settings.Samplers = append(r.settings.Samplers, k.Sampler.Settings())
 	}

@@ -21,6 +21,7 @@ import (
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/plan"
 	"mdmgen/samplers/spread"
+	"mdmgen/tokenize"
 )
 
 // readCases reads the flags that choose samplers. A flag applies to the samplers that use it; at
@@ -104,19 +105,17 @@ func doubled(cases []bound.Case) string {
 // expensive to compute. It omits such samplers if they were not named.
 func (r *bounding) fitting(e *likelihood.Evaluator, d int) error {
 	var kept []bound.Case
-	r.settings.Samplers = nil
 	for _, k := range r.cases {
-		err := e.Fits(d, k.Sampler)
-		switch {
+		switch err := e.Fits(d, k.Sampler); {
 		case err == nil:
-			kept, r.settings.Samplers = append(kept, k), append(r.settings.Samplers, k.Sampler.Settings())
+			kept = append(kept, k)
 		case r.all.Given("sampler"):
 			return r.all.Refuse("bound", err)
 		default:
 			r.streams.Notice(fmt.Sprintf("%s is left out: %s", k.Name, fault.Plain(err)))
 		}
 	}
-	r.cases = kept
+	r.compare(kept)
 	return nil
 }
 
@@ -169,11 +168,9 @@ func (r *bounding) openReference(in *texts.Reader) (ref *bound.Baseline, done fu
 		if err != nil {
 			return nil, done, err
 		}
-		eos := -1
+		eos := tokenize.None
 		if in.Tokenizer != nil {
-			if _, end, err := in.Tokenizer.Frame(); err == nil {
-				eos = end
-			}
+			_, eos, _ = in.Tokenizer.Frame()
 		}
 		if what, err = setup.LocalFolder(r.ctx, r.streams, r.model.Offline(), what, hub.Graph); err != nil {
 			return nil, done, fmt.Errorf("--reference %s: %w", r.reference, err)
