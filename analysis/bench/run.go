@@ -45,10 +45,7 @@ func NewCell(s Setting, m model.Model, canvas []int, batch int) (Cell, error) {
 			return Cell{}, err
 		}
 	}
-	c := Cell{ID: s.ID(), Setting: s, Sampler: sampler, Model: m, Canvas: canvas, Free: len(spec.Masked(canvas)), Batch: batch}
-	if s.Batch > 0 {
-		c.Batch = s.Batch
-	}
+	c := Cell{ID: s.ID(), Setting: s, Sampler: sampler, Model: m, Canvas: canvas, Free: len(spec.Masked(canvas)), Batch: cmp.Or(s.Batch, batch)}
 	calls, finish, err := sampler.ExpectedCalls(c.Free)
 	c.Expected = Expected{estimate.Number(calls), estimate.Number(finish)}
 	return c, err

@@ -28,12 +28,10 @@ func (e *Evaluator) FullSupport() bool {
 		return true
 	}
 	mu0, mu1, _, _ := w.Mixture()
-	for _, mu := range [][]float64{mu0, mu1} {
-		for row := range slices.Chunk(mu, e.facts.Columns) {
-			// A row of zeros belongs to a visible position.
-			if slices.Contains(row, 0) && slices.Max(row) > 0 {
-				return false
-			}
+	for row := range slices.Chunk(slices.Concat(mu0, mu1), e.facts.Columns) {
+		// A row of zeros belongs to a visible position.
+		if slices.Contains(row, 0) && slices.Max(row) > 0 {
+			return false
 		}
 	}
 	return true

@@ -133,10 +133,8 @@ func (c Config) Check(f Facts) error {
 	case form == SEDD && f.Output != facts.LogScore:
 		return fault.Errorf("likelihood", "the protocol %s needs scores; this network has %s", SEDD, f.Output)
 	}
-	if _, err := schedule.ParseNoise(f.Noise); err != nil {
-		return err
-	}
-	return nil
+	_, err := schedule.ParseNoise(f.Noise)
+	return err
 }
 
 // Listed joins the names of forms by commas.

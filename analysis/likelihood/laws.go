@@ -179,16 +179,13 @@ func (x *text) Subsets(lambda func(m int) float64) (*subset.Table, error) {
 func (x *text) Along(paths [][][]int) ([]float64, error) {
 	costs := make([]float64, len(paths))
 	if x.table != nil && !x.Timed() {
-		index := make(map[int]int)
-		for i, l := range x.target.Free {
-			index[l] = i
-		}
 		for k, path := range paths {
 			var groups [][]int
 			for _, group := range path {
 				var ranks []int
 				for _, l := range group {
-					ranks = append(ranks, index[l])
+					rank, _ := slices.BinarySearch(x.target.Free, l)
+					ranks = append(ranks, rank)
 				}
 				groups = append(groups, ranks)
 			}

@@ -1,6 +1,7 @@
 package likelihood
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -56,9 +57,7 @@ func lowerSide(costs []float64, confidence float64) *Lower {
 	for i, c := range costs[half:] {
 		values[i] = 1 - logPsi - math.Exp(-c-logPsi)
 	}
-	if confidence == 0 {
-		confidence = estimate.DefaultConfidence
-	}
+	confidence = cmp.Or(confidence, estimate.DefaultConfidence)
 	e := estimate.Mean(values, 2*confidence-1)
 	if math.IsInf(e.Lo, -1) {
 		return &Lower{Reason: "no lower side: " + e.Warnings[0], Spread: spread}
