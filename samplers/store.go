@@ -50,15 +50,13 @@ func (s *Store) bytes() int64 { return int64(s.order.Len()) * s.each }
 // find returns the node of tokens behind a node, nil if there is none.
 func (s *Store) find(above *node, apart string, tokens []int64) *node {
 	n := above.below[above.keyOf(apart, tokens)]
-	if n != nil {
-		s.use(n)
-	}
+	s.use(n)
 	return n
 }
 
-// use moves a node and those above it to the front.
+// use moves a node, if it is one, and those above it to the front.
 func (s *Store) use(n *node) {
-	for ; n.above != nil; n = n.above {
+	for ; n != nil && n.above != nil; n = n.above {
 		s.order.MoveToFront(n.at)
 	}
 }

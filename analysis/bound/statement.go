@@ -24,7 +24,8 @@ func newDraft(mode string, confidence float64) *draft {
 
 // add appends a line, without a verdict until the caller sets one.
 func (d *draft) add(l report.Line) *report.Line {
-	l.Unit, l.OK = cmp.Or(l.Unit, "nats"), true
+	l.Unit = cmp.Or(l.Unit, "nats")
+	l.OK = true
 	d.lines = append(d.lines, &l)
 	return &l
 }

@@ -9,9 +9,9 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-// causal returns −log P of windows under a law of causal rows, in nats. Each takes one row, whatever its
-// length; windows of a length share calls.
-func (e *Evaluator) causal(ctx context.Context, ts []Target, law samplers.ByCausal) ([]float64, error) {
+// causal reads windows by causal rows. Each takes one row, whatever its length; windows of a length share
+// calls.
+func (e *Evaluator) causal(ctx context.Context, ts []Target) ([]Ask, error) {
 	asks := make([]Ask, len(ts))
 	for i, t := range ts {
 		if err := e.Check(t); err != nil {
@@ -19,14 +19,7 @@ func (e *Evaluator) causal(ctx context.Context, ts []Target, law samplers.ByCaus
 		}
 		asks[i] = wholeAsk(&t, t.Free)
 	}
-	if err := e.Eval(ctx, asks); err != nil {
-		return nil, err
-	}
-	out := make([]float64, len(ts))
-	for i, t := range ts {
-		out[i] = law.NegLog(t.IDs, t.Free, asks[i].LogMu)
-	}
-	return out, nil
+	return asks, e.Eval(ctx, asks)
 }
 
 // wholeAsk asks for positions of a clean text, by causal rows if the network has them.

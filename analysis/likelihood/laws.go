@@ -95,12 +95,12 @@ func (e *Evaluator) unplanned(ctx context.Context, ts []Target, ss []*catalog.Sa
 	for k, s := range ss {
 		switch law := s.Law().(type) {
 		case samplers.ByCausal:
-			costs, err := e.causal(ctx, ts, law)
+			asks, err := e.causal(ctx, ts)
 			if err != nil {
 				return nil, err
 			}
-			for i, cost := range costs {
-				out[i][k] = Exact{NegLog: cost, Rows: 1}
+			for i, t := range ts {
+				out[i][k] = Exact{NegLog: law.NegLog(t.IDs, t.Free, asks[i].LogMu), Rows: 1}
 			}
 		case samplers.Replayed:
 			decoders, at = append(decoders, s), append(at, k)

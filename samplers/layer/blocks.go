@@ -19,8 +19,8 @@ type Window struct {
 	prompt, length int
 	// stop is the token that ends the sequence after a finished block, −1 for none.
 	stop int
-	// begun and alone report whether the block's first position was, and is, a part of its own.
-	begun, alone bool
+	// alone reports whether the part that is being filled is the block's first position.
+	alone bool
 }
 
 // NewWindow returns the first block. prompt −1 is the part before the first mask.
@@ -50,7 +50,7 @@ func (w *Window) Next() bool {
 	if w.To == w.Canvas.Len() {
 		return false
 	}
-	w.From, w.To, w.begun = w.To, min(w.To+w.length, w.Canvas.Len()), false
+	w.From, w.To = w.To, min(w.To+w.length, w.Canvas.Len())
 	return true
 }
 
@@ -134,8 +134,7 @@ func (w *Window) FirstAlone() bool {
 func (w *Window) Enter() { w.Canvas.SetBlock(samplers.Span{From: w.From, To: w.To}) }
 
 func (w *Window) free() (out []int) {
-	if !w.begun && w.FirstAlone() {
-		w.begun, w.alone = true, true
+	if w.alone = !w.alone && w.FirstAlone(); w.alone {
 		return []int{w.From}
 	}
 	w.Enter()
@@ -151,11 +150,7 @@ func (w *Window) behind(e *samplers.Edit) bool {
 	if e != nil {
 		w.Halt(e)
 	}
-	if w.alone {
-		w.alone = false
-		return true
-	}
-	return w.Next()
+	return w.alone || w.Next()
 }
 
 // BlocksOf returns the greatest number of blocks of block positions in a canvas; block 0 is one block.

@@ -93,14 +93,16 @@ func (r *bounding) sampled(m model.Model, e *likelihood.Evaluator, cfg bound.Con
 		return err
 	}
 	cfg.Draws = cmp.Or(r.draws, defaultWindows)
-	target, work, units := likelihood.Framed(f, make([]int, n)), 2*cfg.Draws, "windows"
+	target := likelihood.Framed(f, make([]int, n))
+	work, units := 2*cfg.Draws, "windows"
 	report := func() (bound.Report, error) { return bound.Chain(r.ctx, m, e, target, cfg) }
 	switch causal := r.q0 == "causal"; {
 	case causal && !f.Causal:
 		return exit.Usagef("--q0 causal: needs a network with causal rows beside those of blocks, which this one does not have")
 	case causal:
 		target = likelihood.Target{IDs: slices.Repeat([]int{setup.First(nil, f)}, n), Free: likelihood.InOrder(n)[1:]}
-		cfg.Plans, work, units = cmp.Or(r.plans, defaultPlans), len(cfg.Cases), "samplers"
+		cfg.Plans = cmp.Or(r.plans, defaultPlans)
+		work, units = len(cfg.Cases), "samplers"
 		report = func() (bound.Report, error) { return bound.Causal(r.ctx, e, target, cfg) }
 	case f.TimeConditioned:
 		return exit.Usagef("--q0: the network is time-conditioned: its First-Hitting samples are drawn at random times, over which no exact value integrates: give a text instead")
