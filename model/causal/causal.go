@@ -79,7 +79,7 @@ func Open(ctx context.Context, ref string, runtime ort.Config) (*Model, error) {
 func find(ref string) (string, error) {
 	info, err := os.Stat(ref)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", missing("causal %s: no such file or folder: give an ONNX causal language model; name one on the hub as OWNER/NAME", ref)
+		return "", &model.MissingError{Msg: fmt.Sprintf("causal %s: no such file or folder: give an ONNX causal language model; name one on the hub as OWNER/NAME", ref)}
 	}
 	if err != nil {
 		return "", fmt.Errorf("causal %s: %w", ref, errors.Unwrap(err))
@@ -99,11 +99,7 @@ func find(ref string) (string, error) {
 			return path, nil
 		}
 	}
-	return "", missing("causal %s: this folder has none of %s, here or in its folder onnx: name the file", ref, strings.Join(files, ", "))
-}
-
-func missing(format string, args ...any) error {
-	return &model.MissingError{Msg: fmt.Sprintf(format, args...)}
+	return "", &model.MissingError{Msg: fmt.Sprintf("causal %s: this folder has none of %s, here or in its folder onnx: name the file", ref, strings.Join(files, ", "))}
 }
 
 // Columns returns the number of ids that the network knows.

@@ -78,8 +78,8 @@ type decoder struct {
 	free  []int
 	asked int
 	pace  pace
-	// drafting reports whether the call is about a block, and drafts are the tokens drawn there. No block
-	// comes first: it begins with a token whose row is causal.
+	// drafting reports whether the call is about a block, and drafts are the tokens drawn there. It is true
+	// before the first call, which draws a token by its causal row.
 	drafting bool
 	drafts   []int64
 	uniforms []float64
