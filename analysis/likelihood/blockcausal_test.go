@@ -78,6 +78,38 @@ func TestBlockNELBOPublished(t *testing.T) {
 	}
 }
 
+// TestDraws checks that draws which are answered a few at a time have the values of the estimate, for
+// networks with and without blocks.
+func TestDraws(t *testing.T) {
+	t.Parallel()
+	const n = 5
+	evaluators := map[string]*Evaluator{"timed3": mustNew(t, openWorld(t, reftest.Law(t, "timed3")))}
+	for _, name := range []string{"sdar", "fast-dllm-v2", "bd3lm-block8"} {
+		evaluators[name] = openBlocks(t, name)
+	}
+	for name, e := range evaluators {
+		target := Target{IDs: make([]int, min(e.facts.Length, 11))}
+		for l := range target.IDs {
+			if target.IDs[l] = l * l % 2; l > 0 {
+				target.Free = append(target.Free, l)
+			}
+		}
+		want := reftest.Must(e.Estimate(t.Context(), []Target{target}, 3, Config{Draws: n, Seed: 8}))(t)[0].Nats.Mean
+		draws := e.Draws(&target, n, 8, 3)
+		var got float64
+		for from := 0; from < n; from += 2 {
+			to := min(from+2, n)
+			reftest.OK(t, draws.Eval(t.Context(), e, draws.Asks[from:to]))
+			for i := from; i < to; i++ {
+				got += draws.Nats(i) / n
+			}
+		}
+		if !(math.Abs(got-want) <= 1e-5*want) {
+			t.Errorf("%s: draws have the mean %g, the estimate is %g", name, got, want)
+		}
+	}
+}
+
 // TestBlockLikelihood checks for each network that −log P of first-hitting in blocks, by
 // enumeration inside each block, equals that of a replayed decoder which reveals positions of the
 // whole text one by one in uniform order; that it is at most the exact NELBO, which estimates agree

@@ -87,7 +87,7 @@ type Options struct {
 	// positions, as in LLaDA's evaluation.
 	Guidance float64
 	// Blocks allows a block-causal network, whose likelihood is a sum over blocks. Only
-	// [Evaluator.Estimate] and [Evaluator.Values] support it.
+	// [Evaluator.Estimate], [Evaluator.Draws] and [Evaluator.Values] support it.
 	Blocks bool
 }
 

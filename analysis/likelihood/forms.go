@@ -2,6 +2,7 @@ package likelihood
 
 import (
 	"cmp"
+	"context"
 	"math"
 	"slices"
 
@@ -233,12 +234,36 @@ func (d *drawer) plan() (offset float64, err error) {
 	return offset, nil
 }
 
-// Masks returns the asks of a window's estimate by [Subsets]: n rows with all masked positions
-// wanted, drawn from the same stream as in [Evaluator.Estimate]. The estimate is the mean over them
-// of d/k·Σ −log μ, for k masked of d free positions.
-func Masks(t *Target, n int, seed, index uint64) []Ask {
-	d := drawer{cfg: Config{Form: Subsets, Draws: n}, target: t}
-	d.stream.Reset(seed, index)
-	_ = d.draw() // Only forms with plans have errors.
-	return d.asks
+// Draws are those of a window's estimate by [Subsets], the same as in [Evaluator.Estimate].
+type Draws struct {
+	// Asks are about the draws, with all masked positions wanted.
+	Asks   []Ask
+	drawer drawer
+	clean  []Ask // about the clean text, if Asks are about noisy copies of it
 }
+
+// Draws makes n draws of a window, which has passed [Evaluator.Check].
+func (e *Evaluator) Draws(t *Target, n int, seed, index uint64) *Draws {
+	s := &Draws{drawer: drawer{cfg: Config{Form: Subsets, Draws: n}, target: t}}
+	d := &s.drawer
+	d.stream.Reset(seed, index)
+	if e.facts.BlockSize > 0 {
+		d.blocks(e)
+	} else {
+		_ = d.draw() // Only forms with plans have errors.
+	}
+	first := d.samples[0].from
+	s.Asks, s.clean = d.asks[first:], d.asks[:first]
+	return s
+}
+
+// Eval answers some of the asks by an evaluator, which may be another one of the same facts.
+func (s *Draws) Eval(ctx context.Context, e *Evaluator, asks []Ask) error {
+	if e.facts.BlockSize > 0 {
+		return e.evalBlocks(ctx, s.drawer.target, slices.Concat(s.clean, asks))
+	}
+	return e.Eval(ctx, asks)
+}
+
+// Nats returns the estimate of a draw whose ask was answered.
+func (s *Draws) Nats(i int) float64 { return s.drawer.samples[i].value(s.Asks[i : i+1]) }

@@ -92,7 +92,7 @@ func Against(ctx context.Context, m, reference model.Model, windows []likelihood
 	c := comparison{cfg: cfg, sums: make([]sums, bands+1)}
 	for i, side := range []model.Model{reference, m} {
 		var err error
-		if c.sides[i], err = likelihood.New(side, likelihood.Options{Batch: cfg.Batch}); err != nil {
+		if c.sides[i], err = likelihood.New(side, likelihood.Options{Batch: cfg.Batch, Blocks: true}); err != nil {
 			return nil, err
 		}
 	}
@@ -146,6 +146,8 @@ func Comparable(a, b model.Facts) error {
 		return fmt.Errorf("mask ids %d and %d: the models must have one vocabulary", a.MaskID, b.MaskID)
 	case !slices.Equal(a.Excluded(), b.Excluded()):
 		return fmt.Errorf("other columns are padding: the models must have one vocabulary")
+	case a.BlockSize != b.BlockSize || a.Causal != b.Causal:
+		return fmt.Errorf("the rows of the models see other positions: both must fill the same blocks, or none")
 	case a.Length != b.Length || a.FixedLength != b.FixedLength:
 		return fmt.Errorf("canvases of %d and of %d positions: the models must take the same", a.Length, b.Length)
 	}
@@ -171,7 +173,8 @@ func (c *comparison) window(ctx context.Context, t *likelihood.Target, index uin
 		at := &c.sums[s]
 		at.kl, at.agree, at.rows = append(at.kl, 0), append(at.agree, 0), append(at.rows, 0)
 	}
-	asks := likelihood.Masks(t, c.cfg.Draws, c.cfg.Seed, index)
+	draws := c.sides[0].Draws(t, c.cfg.Draws, c.cfg.Seed, index)
+	asks := draws.Asks
 	columns := c.sides[0].Facts().Columns
 	for from := 0; from < len(asks); {
 		to, cells := from, 0
@@ -179,7 +182,7 @@ func (c *comparison) window(ctx context.Context, t *likelihood.Target, index uin
 			cells += len(asks[to].Masked) * columns
 			to++
 		}
-		n, err := c.canvases(ctx, asks[from:to], cells)
+		n, err := c.canvases(ctx, draws, from, to, cells)
 		if err != nil {
 			return nelbo, err
 		}
@@ -191,9 +194,10 @@ func (c *comparison) window(ctx context.Context, t *likelihood.Target, index uin
 	return nelbo, nil
 }
 
-// canvases compares the rows of some canvases, which have cells values on each side, and returns
+// canvases compares the rows of canvases from..to−1, which have cells values on each side, and returns
 // their contributions to both NELBOs.
-func (c *comparison) canvases(ctx context.Context, asks []likelihood.Ask, cells int) (nelbo [2]float64, err error) {
+func (c *comparison) canvases(ctx context.Context, draws *likelihood.Draws, from, to, cells int) (nelbo [2]float64, err error) {
+	asks := draws.Asks[from:to]
 	c.rows = slices.Grow(c.rows[:0], cells)[:cells]
 	columns := c.sides[0].Facts().Columns
 	results := make([][]comparedRow, len(asks))
@@ -210,13 +214,11 @@ func (c *comparison) canvases(ctx context.Context, asks []likelihood.Ask, cells 
 			results[i] = make([]comparedRow, len(asks[i].Masked))
 			asks[i].Whole = func(j int, p []float64) { results[i][j] = compare(of(j), p) }
 		}
-		if err := e.Eval(ctx, asks); err != nil {
+		if err := draws.Eval(ctx, e, asks); err != nil {
 			return nelbo, err
 		}
-		for _, a := range asks {
-			for _, logMu := range a.LogMu {
-				nelbo[side] -= logMu * float64(len(a.Target.Free)) / float64(len(a.Masked))
-			}
+		for i := from; i < to; i++ {
+			nelbo[side] += draws.Nats(i)
 		}
 	}
 	for i, a := range asks {

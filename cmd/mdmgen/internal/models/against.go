@@ -103,12 +103,12 @@ func difference(ctx context.Context, s kit.Streams, o *verifying) (err error) {
 		return err
 	}
 	strict := reference // the model whose windows fit both
-	if m.Facts().Shift {
+	if m.Facts().NeedsFirst() {
 		strict = m
 	}
 	cfg := verify.AgainstConfig{Draws: o.draws, Batch: o.sampler.Batch, Seed: setup.SeedOr(o.sampler.Seed), Confidence: o.confidence}
 	var list []texts.Window
-	own := o.text == "" && !strict.Facts().Shift // There is no first row to draw from.
+	own := o.text == "" && !strict.Facts().NeedsFirst() // There is no first row to draw from.
 	if own {
 		list, err = o.own(ctx, s, reference, cfg.Seed)
 	} else {
@@ -189,7 +189,7 @@ func (o *verifying) own(ctx context.Context, s kit.Streams, m model.Model, seed 
 
 // windows cuts the text into windows, and returns the document of each if these are the units of errors.
 func (o *verifying) windows(ctx context.Context, s kit.Streams, m model.Model, words *tokenize.Tokenizer) (list []texts.Window, documents []int, err error) {
-	e, err := likelihood.New(m, likelihood.Options{})
+	e, err := likelihood.New(m, likelihood.Options{Blocks: true})
 	if err != nil {
 		return nil, nil, err
 	}
