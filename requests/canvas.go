@@ -79,10 +79,15 @@ func (r *Request) pieces() (pieces []piece, err error) {
 	if r.Infill != nil {
 		return parseInfill(*r.Infill)
 	}
+	if r.Start != nil {
+		pieces = append(pieces, piece{ids: r.Start})
+	}
 	if r.Prefix != nil && *r.Prefix != "" {
 		pieces = append(pieces, piece{text: *r.Prefix})
 	}
-	pieces = append(pieces, piece{masks: rest})
+	if r.Length != (Length{AtMost: true}) {
+		pieces = append(pieces, piece{masks: rest})
+	}
 	if r.Suffix != nil && *r.Suffix != "" {
 		pieces = append(pieces, piece{text: *r.Suffix})
 	}
@@ -96,7 +101,7 @@ func wrong(field string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return &Error{field, err}
+	return &Error{Field: field, Err: err}
 }
 
 // MaxAnswer is the maximum number of tokens of an answer without a length.
@@ -145,7 +150,7 @@ func (l Layout) answer(r Request) (c Canvas, err error) {
 	l.Facts.Frame = nil // The template writes all that stands around messages.
 	open := slices.ContainsFunc(pieces, func(p piece) bool { return p.masks == rest })
 	if l.Length == (Length{}) && l.MaxLength == 0 && !l.Facts.FixedLength && open {
-		l.Length.Fill = max(1, min(MaxAnswer, l.Facts.Length-len(ids)))
+		l.Length = Length{Fill: MaxAnswer, AtMost: true}
 	}
 	c, err = l.fit(append([]piece{{ids: ids}}, pieces...))
 	for c.Prompt < min(len(prompt), len(ids)) && prompt[c.Prompt] == ids[c.Prompt] {
@@ -213,19 +218,14 @@ func (l Layout) Check(n int) error {
 	return nil
 }
 
-// Frame returns the ids before and after a text. The end of a canvas that grows is not known.
-func (l Layout) Frame() (before, after []int) {
-	n := len(l.Facts.Frame) / 2
-	if before = l.Facts.Frame[:n]; l.MaxLength == 0 {
-		after = l.Facts.Frame[n:]
-	}
-	return before, after
-}
-
 // fit builds the canvas of a template, and puts the model's frame around it. Its length without that is
 // l.Length; if that is the default, it is the template's or, if that has a rest, the model's.
 func (l Layout) fit(pieces []piece) (c Canvas, err error) {
-	before, after := l.Frame()
+	n := len(l.Facts.Frame) / 2
+	before, after := l.Facts.Frame[:n], l.Facts.Frame[n:]
+	if l.MaxLength > 0 {
+		after = nil // The end of a canvas that grows is not known.
+	}
 	l.Facts.Length -= len(before) + len(after)
 	texts, blanks := make([][]int, len(pieces)), make([]bool, len(pieces)+1)
 	fixed, open, total := 0, 0, l.Length.Total
@@ -240,11 +240,18 @@ func (l Layout) fit(pieces []piece) (c Canvas, err error) {
 			fixed += p.masks
 		default:
 			if !l.KeepBlank && p.text != "" && i+1 < len(pieces) {
-				p.text, blanks[i+1] = l.Words.CutBlank(p.text)
+				if words, err := l.Words.Tokenizer(); err == nil { // Encoding reports the error.
+					p.text, blanks[i+1] = words.CutBlank(p.text)
+				}
 			}
 			ids, err := l.Encode(p.text)
 			if err != nil {
 				return c, err
+			}
+			for j, id := range p.ids {
+				if err := l.isClean(id); err != nil {
+					return c, wrong("ids", fmt.Errorf("position %d: %w", len(before)+j, err))
+				}
 			}
 			texts[i] = append(ids, p.ids...)
 			fixed += len(texts[i])
@@ -261,17 +268,20 @@ func (l Layout) fit(pieces []piece) (c Canvas, err error) {
 		total = fixed
 	case total > 0: // the remaining piece fills up to total
 	case l.Length.Fill > 0:
-		total = fixed + l.Length.Fill
+		if total = fixed + l.Length.Fill; l.Length.AtMost {
+			total = min(total, max(fixed+1, l.Facts.Length))
+		}
 	case l.MaxLength > 0 && l.Block > 0 && !l.Facts.FixedLength:
 		total = min(l.Facts.Length, fixed+l.Block)
 	default:
 		total = l.Facts.Length
 	}
+	given := len(before) + fixed + len(after)
 	if err := l.Check(total); err != nil {
-		return c, wrong("length", err)
+		return c, &Error{"length", err, given}
 	}
 	if fixed > total || open == 1 && fixed == total {
-		return c, wrong("length", fmt.Errorf("the given text and masks take %d of %d positions: nothing is left to sample; shorten them or raise the length", fixed, total))
+		return c, &Error{"length", fmt.Errorf("the given text and masks take %d of %d positions: nothing is left to sample; shorten them or raise the length", fixed, total), given}
 	}
 	c = Canvas{Tokens: slices.Clone(before), Gaps: make(map[string]Gap), Before: len(before), After: len(after)}
 	for i, p := range pieces {

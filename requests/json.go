@@ -36,7 +36,7 @@ func Keys() (canvas, others []string) {
 func Parse(object []byte, maxN int) (Request, error) {
 	var r Request
 	if field, err := r.parse(object, cmp.Or(maxN, MaxSamples)); err != nil {
-		return Request{}, &Error{field, err}
+		return Request{}, &Error{Field: field, Err: err}
 	}
 	return r, nil
 }

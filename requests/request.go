@@ -27,6 +27,8 @@ type Request struct {
 	// Infill is a text with gaps: {{N}} is N masks, {{*}} as many as Length leaves, {{NAME:N}} and
 	// {{NAME:*}} a gap with a name, {{"text"}} the text of a JSON string.
 	Infill *string `json:"-"`
+	// Start are tokens before Prefix. It excludes Messages.
+	Start []int `json:"-"`
 	// IDs are the tokens of a canvas, nil for a position to sample.
 	IDs []*int `json:"-"`
 	// Messages are a chat whose answer is sampled.
@@ -60,6 +62,8 @@ type Length struct {
 	// Total is the number of positions, Fill the number of positions to sample in addition to the
 	// given ones. At least one is 0.
 	Total, Fill int
+	// AtMost makes Fill a maximum: there may be room for fewer. At most 0 leaves nothing to sample.
+	AtMost bool
 }
 
 // Limits on requests.
@@ -98,10 +102,11 @@ func (l Length) String() string {
 }
 
 // Error is the error of an invalid request. Field is the JSON name of the field at fault, "" for
-// none or several.
+// none or several. Given is the number of given positions if a length leaves them no room, else 0.
 type Error struct {
 	Field string
 	Err   error
+	Given int
 }
 
 // Error implements error.

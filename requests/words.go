@@ -67,15 +67,6 @@ func (w *Words) Tokenizer() (*tokenize.Tokenizer, error) {
 	return w.tokenizer()
 }
 
-// CutBlank is that of the tokenizer, for a text with masks after it.
-func (w *Words) CutBlank(text string) (string, bool) {
-	words, err := w.Tokenizer()
-	if err != nil {
-		return text, false // Encoding it reports the error.
-	}
-	return words.CutBlank(text)
-}
-
 // Prompt returns the tokens of messages by the chat template, with the beginning of the answer. An
 // error of the request is an [*Error].
 func (w *Words) Prompt(a chat.Asked) ([]int, error) {

@@ -64,10 +64,19 @@ func (l line) request(s *Server) (requests.Request, error) {
 	return r, nil
 }
 
-// job makes the job of a request.
-func (x *exchange) job(r requests.Request) (requests.Job, error) {
+// job makes the job of a request. named is the client's name for the number of positions to sample, which is
+// at fault if there is no room for fill of them; 0 for none.
+func (x *exchange) job(r requests.Request, named string, fill int) (requests.Job, error) {
 	j, err := x.s.requests.Job(x.r.Context(), r)
-	if err != nil {
+	switch wrong, ok := errors.AsType[*requests.Error](err); {
+	case err == nil:
+	case ok && wrong.Given > 0 && fill > 0:
+		most, what := x.s.Model.Facts().Length, "give less"
+		if wrong.Given < most {
+			what = fmt.Sprintf("it must be at most %d", most-wrong.Given)
+		}
+		err = refuse(http.StatusBadRequest, named, fmt.Sprintf("%s is %d: the model takes canvases of at most %d positions, and %d are given: %s", named, fill, most, wrong.Given, what))
+	default:
 		err = cmp.Or(x.r.Context().Err(), unfit(err))
 	}
 	return j, err
@@ -78,15 +87,6 @@ func unfit(err error) error {
 	wrong := new(requests.Error)
 	_ = errors.As(err, &wrong) // else it has no field
 	return invalid(wrong.Field, fault.Spelled(err, func(fault.Term) string { return "the prompt of /v1/completions or /api/generate" }))
-}
-
-// tooMany returns the error for sampling fill positions in addition to the given ones.
-func (s *Server) tooMany(named string, fill, given int) *Refusal {
-	most, what := s.Model.Facts().Length, "give less"
-	if given < most {
-		what = fmt.Sprintf("it must be at most %d", most-given)
-	}
-	return refuse(http.StatusBadRequest, named, fmt.Sprintf("%s is %d: the model takes canvases of at most %d positions, and %d are given: %s", named, fill, most, given, what))
 }
 
 // GenerateRequest is what [requests.Parse] reads, with options for the answer.
@@ -124,7 +124,7 @@ func (s *Server) generate(x *exchange, q *GenerateRequest) (*Generated, error) {
 	if err != nil {
 		return nil, err
 	}
-	j, err := x.job(r)
+	j, err := x.job(r, "", 0)
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"net/http"
 	"reflect"
-	"slices"
 	"strconv"
 
 	"mdmgen/requests"
@@ -48,62 +47,32 @@ func (s *Server) completions(x *exchange, q *CompletionRequest) (*Completion, er
 	if q.Prompt == nil {
 		q.Prompt = list[given]{{}}
 	}
+	if _, err := s.words(); err != nil {
+		return nil, err
+	}
 	r, err := q.request(s)
 	if err != nil {
 		return nil, err
 	}
-	after, err := s.encode("suffix", given{text: q.Suffix})
-	if err != nil {
-		return nil, err
+	r.Suffix = q.Suffix
+	fill := 1 // at least
+	switch {
+	case s.Model.Facts().FixedLength:
+	case q.MaxTokens == nil || q.most == 0:
+		r.Length = requests.Length{Fill: q.most, AtMost: true}
+	default:
+		r.Length, fill = requests.Length{Fill: q.most}, q.most
 	}
 	var jobs []requests.Job
 	for _, p := range q.Prompt {
-		j, err := x.completion(q, r, p, after)
+		r.Prefix, r.Start = p.text, p.ids
+		j, err := x.job(r, cmp.Or(q.named, "max_tokens"), fill)
 		if err != nil {
 			return nil, err
 		}
 		jobs = append(jobs, j)
 	}
 	return x.complete(&q.common, jobs)
-}
-
-// completion returns the job of a prompt, which stands before the ids after.
-func (x *exchange) completion(q *CompletionRequest, r requests.Request, prompt given, after []int) (requests.Job, error) {
-	s := x.s
-	layout, blank := s.requests.Layout(r), false
-	if prompt.text != nil && !layout.KeepBlank && q.most > 0 {
-		text, cut := layout.Words.CutBlank(*prompt.text)
-		prompt.text, blank = &text, cut
-	}
-	before, err := s.encode("prompt", prompt)
-	if err != nil {
-		return requests.Job{}, err
-	}
-	begin, end := layout.Frame()
-	before, after = slices.Concat(begin, before), slices.Concat(after, end)
-	fill, room := q.most, s.Model.Facts().Length-len(before)-len(after)
-	switch {
-	case s.Model.Facts().FixedLength:
-		fill = max(room, 1)
-	case q.MaxTokens == nil:
-		fill = min(fill, max(room, 1))
-	}
-	if fill > max(room, 0) {
-		return requests.Job{}, s.tooMany(cmp.Or(q.named, "max_tokens"), fill, len(before)+len(after))
-	}
-	r.IDs = make([]*int, len(before)+fill+len(after))
-	for i := range before {
-		r.IDs[i] = &before[i]
-	}
-	for i := range after {
-		r.IDs[len(before)+fill+i] = &after[i]
-	}
-	j, err := x.job(r)
-	j.Before, j.After = len(begin), len(end)
-	if blank {
-		j.Blanks = []int{len(before)}
-	}
-	return j, err
 }
 
 // maxPrompts is the maximum number of prompts in a request.
@@ -205,16 +174,10 @@ func (s *Server) chat(x *exchange, q *ChatRequest) (*Completion, error) {
 		r.Messages[i] = chat.Message{Role: m.Role, Content: string(*m.Content)}
 	}
 	if !s.Model.Facts().FixedLength { // There the answer takes what is left.
-		r.Length = cmp.Or(r.Length, requests.Length{Fill: q.most})
+		r.Length.Fill = q.most
 	}
 	q.whole = r.Infill != nil
-	j, err := x.job(r)
-	if err != nil && r.Length.Fill > 1 {
-		r.Length.Fill = 1
-		if one, failed := x.job(r); failed == nil { // The maximum is at fault.
-			err = s.tooMany(named, q.most, len(one.Tokens)-1)
-		}
-	}
+	j, err := x.job(r, named, r.Length.Fill)
 	if err != nil {
 		return nil, err
 	}
