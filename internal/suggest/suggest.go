@@ -2,6 +2,7 @@
 package suggest
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -68,9 +69,6 @@ func Ending(text string, words []string) string {
 // Key returns the error for an unknown key of an object, with the most similar one of the keys and others, or
 // with the keys; more ends their list. The message has _ for -.
 func Key(typed string, keys []string, more string, others ...string) error {
-	hint := "; keys are " + strings.Join(keys, ", ") + more
-	if near := Nearest(typed, append(others, keys...)); near != "" {
-		hint = "; did you mean " + strings.ReplaceAll(near, "-", "_") + "?"
-	}
-	return fmt.Errorf("unknown key %.40q%s", typed, hint)
+	near := strings.ReplaceAll(Ending(typed, append(others, keys...)), "-", "_")
+	return fmt.Errorf("unknown key %.40q%s", typed, cmp.Or(near, "; keys are "+strings.Join(keys, ", ")+more))
 }

@@ -51,13 +51,12 @@ func (a *App) Names() (names []string) {
 // Run runs a command of the program with its arguments, once [Arrange] has read the flags of its command
 // line. The library's own help and version would take -h and -v, and its handler ends the process.
 func (a *App) Run(ctx context.Context, s Streams, c *Command, args []string) error {
-	own := &cli.Command{Name: c.Name, Usage: c.Usage, ArgsUsage: c.Arguments, Description: c.Description, HideHelp: true,
-		Action: func(x *cli.Context) error { return c.do(x.Context, s, x.Args().Slice()) }}
+	app := &cli.App{Name: a.Name + " " + c.Name, Usage: c.Usage, ArgsUsage: c.Arguments, Description: c.Description, HideHelp: true, HideVersion: true,
+		ExitErrHandler: func(*cli.Context, error) {}, Action: func(x *cli.Context) error { return c.do(x.Context, s, x.Args().Slice()) }}
 	for _, f := range c.Flags {
-		own.Flags = append(own.Flags, f)
+		app.Flags = append(app.Flags, f)
 	}
-	app := &cli.App{Name: a.Name, Commands: []*cli.Command{own}, HideHelp: true, HideVersion: true, ExitErrHandler: func(*cli.Context, error) {}}
-	return app.RunContext(ctx, append([]string{a.Name, c.Name, "--"}, args...))
+	return app.RunContext(ctx, append([]string{app.Name, "--"}, args...))
 }
 
 // do runs a command with its arguments.
