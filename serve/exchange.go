@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"mime"
 	"net/http"
 	"slices"
@@ -126,17 +125,7 @@ func (x *exchange) read(q any) error {
 			return err
 		}
 	}
-	names, err := f.decode(q)
-	if err != nil {
-		return err
-	}
-	if q, ok := q.(settings); ok {
-		if err := q.settings(f); err != nil {
-			return err
-		}
-		return f.only(append(names, slices.Sorted(maps.Keys(constraints))...), " and the settings of samplers", q.keys()...)
-	}
-	return f.only(names, "")
+	return f.fill(q)
 }
 
 // answer writes an answer as JSON.

@@ -44,14 +44,24 @@ func (f fields) decode(to any) (names []string, err error) {
 	return names, nil
 }
 
-// only returns an error for the first field that is not one of the names, in which _ may stand for -.
-// more ends the list of names in the message.
-func (f fields) only(names []string, more string, others ...string) error {
-	for _, name := range slices.Sorted(maps.Keys(f)) {
-		if slices.Contains(others, strings.ReplaceAll(name, "-", "_")) {
-			continue
+// fill decodes fields into a struct. It returns an error for the first field that is neither the struct's nor
+// one of its settings, in which - may stand for _.
+func (f fields) fill(to any) error {
+	names, err := f.decode(to)
+	if err != nil {
+		return err
+	}
+	more, keys := "", []string(nil)
+	if q, ok := to.(settings); ok {
+		if err := q.settings(f); err != nil {
+			return err
 		}
-		return invalid(name, suggest.Key(name, names, more, others...))
+		names, more, keys = append(names, slices.Sorted(maps.Keys(constraints))...), " and the settings of samplers", q.keys()
+	}
+	for _, name := range slices.Sorted(maps.Keys(f)) {
+		if !slices.Contains(keys, strings.ReplaceAll(name, "-", "_")) {
+			return invalid(name, suggest.Key(name, names, more, keys...))
+		}
 	}
 	return nil
 }
@@ -68,11 +78,7 @@ func into(raw []byte, to reflect.Value) error {
 		if err := json.Unmarshal(raw, &f); err != nil {
 			return err
 		}
-		names, err := f.decode(to.Addr().Interface())
-		if err != nil {
-			return err
-		}
-		return f.only(names, "")
+		return f.fill(to.Addr().Interface())
 	case !own && to.Kind() == reflect.Slice && to.Type().Elem().Kind() == reflect.Struct:
 		var list []json.RawMessage
 		if err := json.Unmarshal(raw, &list); err != nil {
