@@ -2,6 +2,7 @@ package graph
 
 import (
 	"context"
+	"math"
 
 	"mdmgen/model/checkpoint"
 	"mdmgen/model/internal/onnxpb"
@@ -19,9 +20,10 @@ const surveyed = 128
 // output, means [k, width], and fills means with the output.
 type Survey func(ctx context.Context, model []byte, dir string, ids []int64, width int, means []float32) error
 
-// centre measures the means of a network whose rows can lack them, if its products are in 8 bits.
+// centre measures the means of a network whose rows can lack them, if its products are in 8 bits. It leaves
+// out a network that [Build] cannot hold.
 func (o *Options) centre(ctx context.Context, c *checkpoint.Checkpoint) error {
-	if o.Survey == nil || o.Dtype != Int8 || c.Config.Network() != checkpoint.Encoder {
+	if o.Survey == nil || o.Dtype != Int8 || c.Config.Network() != checkpoint.Encoder || Size(c) > math.MaxInt32 && !CanRefer(c) {
 		return nil
 	}
 	m, err := Build(ctx, c, Options{Facts: o.Facts, measures: true})
