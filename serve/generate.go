@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"mdmgen/internal/fault"
 	"mdmgen/requests"
 	"mdmgen/samplers"
@@ -185,14 +187,10 @@ func rename(f fields) error {
 	_, own := requests.Keys()
 	for _, name := range slices.Sorted(maps.Keys(f)) {
 		values, known := neutral[name]
-		var value any
-		_ = json.Unmarshal(f[name], &value) // It is JSON.
-		none := slices.ContainsFunc(values, func(s string) bool {
-			var v any
-			return json.Unmarshal([]byte(s), &v) == nil && reflect.DeepEqual(v, value)
-		})
+		value := jsontext.Value(slices.Clone(f[name]))
+		_ = value.Canonicalize() // It is JSON.
 		switch {
-		case known && (values == nil || none):
+		case known && (values == nil || slices.Contains(values, string(value))):
 			delete(f, name)
 		case name == "grammar", name == "guided_grammar":
 			return refuse(http.StatusBadRequest, name, name+": grammars are not supported: give regex, choices or json_schema")

@@ -150,13 +150,15 @@ func (s *Server) chat(x *exchange, q *ChatRequest) (*Completion, error) {
 	case q.TopLogprobs < 0 || q.TopLogprobs > maxTop || q.TopLogprobs > 0 && !q.Logprobs:
 		return nil, refuse(http.StatusBadRequest, "top_logprobs", "top_logprobs must be in 0.."+strconv.Itoa(maxTop)+", with logprobs")
 	}
+	messages := make([]chat.Message, len(q.Messages))
 	for i, m := range q.Messages {
 		if m.Content == nil {
 			return nil, refuse(http.StatusBadRequest, "messages", "message "+strconv.Itoa(i+1)+" has no content")
 		}
 		if m.Role == "developer" {
-			q.Messages[i].Role = "system" // OpenAI's older name
+			m.Role = "system" // OpenAI's older name
 		}
+		messages[i] = chat.Message{Role: m.Role, Content: string(*m.Content)}
 	}
 	if q.Messages == nil {
 		return nil, refuse(http.StatusBadRequest, "messages", "messages are missing")
@@ -169,10 +171,7 @@ func (s *Server) chat(x *exchange, q *ChatRequest) (*Completion, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.Messages = make([]chat.Message, len(q.Messages))
-	for i, m := range q.Messages {
-		r.Messages[i] = chat.Message{Role: m.Role, Content: string(*m.Content)}
-	}
+	r.Messages = messages
 	if !s.Model.Facts().FixedLength { // There the answer takes what is left.
 		r.Length.Fill = q.most
 	}

@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"net/http"
 	"os"
@@ -17,16 +16,6 @@ import (
 	"mdmgen/internal/lockfile"
 	"mdmgen/internal/plainfile"
 )
-
-// newHash returns the hash for a file's digest.
-func (f File) newHash() hash.Hash {
-	if len(f.Digest) == 2*sha256.Size {
-		return sha256.New()
-	}
-	sum := sha1.New() // as git names its blobs
-	fmt.Fprintf(sum, "blob %d\x00", f.Size)
-	return sum
-}
 
 // unfinished is the suffix of an incomplete blob.
 const unfinished = ".incomplete"
@@ -80,7 +69,11 @@ func digestOf(ctx context.Context, f File, r io.ReadSeeker) (string, int64, erro
 	if _, err := r.Seek(0, io.SeekStart); err != nil {
 		return "", 0, plainfile.Cause(err)
 	}
-	sum := f.newHash()
+	sum := sha256.New()
+	if len(f.Digest) != 2*sha256.Size {
+		sum = sha1.New() // as git names its blobs
+		fmt.Fprintf(sum, "blob %d\x00", f.Size)
+	}
 	size, err := io.CopyBuffer(sum, plainfile.Ending(ctx, r), make([]byte, 1<<20))
 	return hex.EncodeToString(sum.Sum(nil)), size, err
 }

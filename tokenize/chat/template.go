@@ -65,7 +65,7 @@ func Open(dir string) (*Template, error) {
 			template = fields["chat_template"]
 		}
 		for _, token := range tokenNames {
-			if text, ok := tokenText(fields[token]); ok && t.tokens[token] == "" {
+			if text := tokenText(fields[token]); text != "" && t.tokens[token] == "" {
 				t.tokens[token] = text
 			}
 		}
@@ -98,14 +98,12 @@ func (t *Template) Digest() string { return fmt.Sprintf("sha256:%x", sha256.Sum2
 // names none.
 func (t *Template) End() string { return cmp.Or(t.tokens["eos_token"], t.tokens["sep_token"]) }
 
-// tokenText reads a special token: a string, or an object with the string as its content.
-func tokenText(raw json.RawMessage) (string, bool) {
+// tokenText reads a special token: a string, or an object with the string as its content; "" for none.
+func tokenText(raw json.RawMessage) string {
 	var text string
 	var full struct{ Content string }
-	if json.Unmarshal(raw, &text) == nil && text != "" {
-		return text, true
-	}
-	return full.Content, json.Unmarshal(raw, &full) == nil && full.Content != ""
+	_, _ = json.Unmarshal(raw, &text), json.Unmarshal(raw, &full) // Other values are none.
+	return cmp.Or(text, full.Content)
 }
 
 // templateText reads chat_template: a string, or a list of named templates, of which it returns
