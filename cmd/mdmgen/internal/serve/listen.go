@@ -23,35 +23,35 @@ import (
 var browsers = regexp.MustCompile(`^([a-z][a-z0-9+.-]*)://(?:\[[0-9a-f:]+\]|[a-z0-9._-]+)(:[1-9][0-9]{0,3}|:[1-5][0-9]{4}|:6[0-5][0-9]{3})?$`)
 
 // check checks the flags and reads the key.
-func (o *options) check() (key string, err error) {
+func (o *options) check() error {
 	if (o.cert == "") != (o.key == "") {
-		return "", exit.Usagef("--tls-cert and --tls-key must be given together")
+		return exit.Usagef("--tls-cert and --tls-key must be given together")
 	}
-	for _, origin := range o.origins {
+	for _, origin := range o.Origins {
 		m := browsers.FindStringSubmatch(origin)
 		if origin != "*" && (m == nil || slices.Contains([]string{"http:80", "https:443"}, m[1]+m[2])) {
-			return "", exit.Usagef("--cors %s: must be SCHEME://HOST[:PORT] as browsers send it, or *", origin)
+			return exit.Usagef("--cors %s: must be SCHEME://HOST[:PORT] as browsers send it, or *", origin)
 		}
 	}
 	if o.keyFile == "" {
-		return "", nil
+		return nil
 	}
 	text, err := plainfile.Read(o.keyFile, 4<<10)
 	if err != nil {
-		return "", fmt.Errorf("--key-file %s: %w", o.keyFile, plainfile.Cause(err))
+		return fmt.Errorf("--key-file %s: %w", o.keyFile, plainfile.Cause(err))
 	}
-	if key = strings.TrimSpace(string(text)); key == "" {
-		return "", exit.Usagef("--key-file %s: the file is empty", o.keyFile)
+	if o.Key = strings.TrimSpace(string(text)); o.Key == "" {
+		return exit.Usagef("--key-file %s: the file is empty", o.keyFile)
 	}
-	if strings.ContainsFunc(key, func(r rune) bool { return r < ' ' || r > '~' }) {
-		return "", exit.Usagef("--key-file %s: the key must be one line of printable ASCII, which a header can hold", o.keyFile)
+	if strings.ContainsFunc(o.Key, func(r rune) bool { return r < ' ' || r > '~' }) {
+		return exit.Usagef("--key-file %s: the key must be one line of printable ASCII, which a header can hold", o.keyFile)
 	}
-	return key, nil
+	return nil
 }
 
-// open opens --listen. hosts are this machine's names for itself if the server listens only on the
-// loopback interface, nil otherwise. open replaces the socket of a server that was killed.
-func (o *options) open(ctx context.Context) (l net.Listener, hosts []string, err error) {
+// open opens --listen, and replaces the socket of a server that was killed. If the server listens only on the
+// loopback interface, its hosts are this machine's names for itself.
+func (o *options) open(ctx context.Context) (l net.Listener, err error) {
 	host, port, err := net.SplitHostPort(o.listen)
 	if err == nil {
 		_, err = net.LookupPort("tcp", port)
@@ -65,7 +65,7 @@ func (o *options) open(ctx context.Context) (l net.Listener, hosts []string, err
 			_ = os.Remove(path) // If this fails, listening reports why. A regular file refuses connections too.
 		}
 	} else if ok || err != nil {
-		return nil, nil, exit.Usagef("--listen %s: must be HOST:PORT or unix:PATH, with a port in 0..65535", o.listen)
+		return nil, exit.Usagef("--listen %s: must be HOST:PORT or unix:PATH, with a port in 0..65535", o.listen)
 	}
 	if ip := net.ParseIP(host); network == "tcp" && ip.To4() != nil {
 		network = "tcp4" // 0.0.0.0 is not [::]
@@ -75,23 +75,23 @@ func (o *options) open(ctx context.Context) (l net.Listener, hosts []string, err
 	}
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, nil, fmt.Errorf("--listen %s: another program listens there: end it, or name another address", o.listen)
+		return nil, fmt.Errorf("--listen %s: another program listens there: end it, or name another address", o.listen)
 	case err != nil:
-		return nil, nil, fmt.Errorf("--listen %s: %w", o.listen, cmp.Or(errors.Unwrap(err), err))
+		return nil, fmt.Errorf("--listen %s: %w", o.listen, cmp.Or(errors.Unwrap(err), err))
 	case network == "unix":
-		return l, nil, nil
+		return l, nil
 	}
 	if l.Addr().(*net.TCPAddr).IP.IsLoopback() {
-		hosts = []string{"localhost", "127.0.0.1", "::1", strings.ToLower(host)}
+		o.Hosts = []string{"localhost", "127.0.0.1", "::1", strings.ToLower(host)}
 	}
 	if o.cert == "" {
-		return l, hosts, nil
+		return l, nil
 	}
 	pair, err := tls.LoadX509KeyPair(o.cert, o.key)
 	if err != nil {
-		return nil, nil, errors.Join(fmt.Errorf("--tls-cert %s: %w", o.cert, err), l.Close())
+		return nil, errors.Join(fmt.Errorf("--tls-cert %s: %w", o.cert, err), l.Close())
 	}
-	return tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}), hosts, nil
+	return tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}), nil
 }
 
 // where returns an address as a client writes it.

@@ -20,43 +20,38 @@ import (
 	"mdmgen/serve"
 )
 
-// options holds the flags.
+// options holds the flags, those of the server in its configuration.
 type options struct {
+	serve.Config
 	model       setup.Model
 	tokenizer   setup.Tokenizer
 	sampler     setup.Sampler
 	cacheMemory uint64
 	keep        uint64
-	keepApart   bool
 	attached    bool
 	listen      string
-	queue       int
-	positions   int
-	connections int
-	deadline    time.Duration
 	keyFile     string
 	cert, key   string
-	origins     []string
 	all         kit.Set
 }
 
 func (o *options) flags() kit.Set {
-	o.listen, o.queue, o.deadline = "127.0.0.1:8080", 256, 10*time.Minute
+	o.listen, o.Queue, o.Deadline = "127.0.0.1:8080", 256, 10*time.Minute
 	sampling := append(o.sampler.Flags(), o.sampler.CallFlags()...).Only("batch", "cache")
 	o.all = slices.Concat(kit.Set{
 		kit.Bool(&o.attached, kit.Flag{Name: "attached", Category: kit.CatInput, Rare: true, Usage: "exit when standard input ends (for a parent process), and remove the socket's folder if it is empty"}),
 		kit.Text(&o.listen, kit.Flag{Name: "listen", Category: kit.CatInput, Usage: "listen on `HOST:PORT` or unix:PATH"}),
-		kit.Int(&o.queue, 1, 1<<20, kit.Flag{Name: "queue", Category: kit.CatInput, Usage: "let `N` requests wait; reject more with status 429"}),
-		kit.Int(&o.positions, 1, 1<<30, kit.Flag{Name: "positions", Category: kit.CatInput, Default: "64 batches of the longest", Usage: "work on at most `N` positions at a time; other requests wait"}),
-		kit.Int(&o.connections, 1, 1<<20, kit.Flag{Name: "connections", Category: kit.CatInput, Rare: true, Default: "1024, or half of the files that the system allows", Usage: "keep at most `N` connections; a new one closes the one that is idle longest"}),
-		kit.Duration(&o.deadline, time.Second, kit.Flag{Name: "deadline", Category: kit.CatInput, Usage: "end a request after `TIME`"}),
+		kit.Int(&o.Queue, 1, 1<<20, kit.Flag{Name: "queue", Category: kit.CatInput, Usage: "let `N` requests wait; reject more with status 429"}),
+		kit.Int(&o.Positions, 1, 1<<30, kit.Flag{Name: "positions", Category: kit.CatInput, Default: "64 batches of the longest", Usage: "work on at most `N` positions at a time; other requests wait"}),
+		kit.Int(&o.Connections, 1, 1<<20, kit.Flag{Name: "connections", Category: kit.CatInput, Rare: true, Default: "1024, or half of the files that the system allows", Usage: "keep at most `N` connections; a new one closes the one that is idle longest"}),
+		kit.Duration(&o.Deadline, time.Second, kit.Flag{Name: "deadline", Category: kit.CatInput, Usage: "end a request after `TIME`"}),
 		kit.Name(&o.keyFile, "name a file", kit.Flag{Name: "key-file", Category: kit.CatInput, Usage: "require the key in `FILE` from clients"}),
 		kit.Name(&o.cert, "name a file", kit.Flag{Name: "tls-cert", Category: kit.CatInput, Usage: "serve TLS with the certificate in `FILE`"}),
 		kit.Name(&o.key, "name a file", kit.Flag{Name: "tls-key", Category: kit.CatInput, Usage: "read the certificate's key from `FILE`"}),
-		kit.Texts(&o.origins, kit.Flag{Name: "cors", Category: kit.CatInput, Usage: "let pages of `ORIGIN` send requests, or * for all; may be repeated"}),
+		kit.Texts(&o.Origins, kit.Flag{Name: "cors", Category: kit.CatInput, Usage: "let pages of `ORIGIN` send requests, or * for all; may be repeated"}),
 	}, sampling, kit.Set{
 		setup.CacheMemoryFlag(&o.cacheMemory), setup.KeepFlag(&o.keep, 256<<20),
-		kit.Bool(&o.keepApart, kit.Flag{Name: "keep-apart", Category: kit.CatSample, Usage: "let --keep share only what requests with the same key and address computed"}),
+		kit.Bool(&o.KeepApart, kit.Flag{Name: "keep-apart", Category: kit.CatSample, Usage: "let --keep share only what requests with the same key and address computed"}),
 	}, o.model.Flags(), kit.Set{o.tokenizer.Flag()})
 	return o.all.Common("listen", "key-file", "queue", "positions", "deadline", "batch", "cache", "device", "model", "tokenizer")
 }
@@ -101,16 +96,15 @@ func (o *options) attach(ctx context.Context, in io.Reader) (_ context.Context, 
 func (o *options) run(ctx context.Context, s kit.Streams, _ []string) (err error) {
 	ctx, end := o.attach(ctx, s.In)
 	defer end()
-	key, err := o.check()
-	if err != nil {
+	if err := o.check(); err != nil {
 		return err
 	}
-	listener, hosts, err := o.open(ctx)
+	listener, err := o.open(ctx)
 	if err != nil {
 		return err
 	}
 	defer listener.Close()
-	words, err := o.tokenizer.OpenAny(ctx, s, &o.model)
+	o.Words, err = o.tokenizer.OpenAny(ctx, s, &o.model)
 	if err != nil {
 		return err
 	}
@@ -119,32 +113,30 @@ func (o *options) run(ctx context.Context, s kit.Streams, _ []string) (err error
 		return err
 	}
 	defer kit.Closing(m, &err)
-	if err := setup.Fit(words, m.Facts()); err != nil {
+	if err := setup.Fit(o.Words, m.Facts()); err != nil {
 		return err
 	}
-	settings, err := o.sampler.Options(ctx, o.all)
-	if err != nil {
+	if o.Options, err = o.sampler.Options(ctx, o.all); err != nil {
 		return err
 	}
-	if settings.Interactions, err = o.sampler.Profile.Of(ctx, s, m); err != nil { // Any request may ask for spread.
+	if o.Options.Interactions, err = o.sampler.Profile.Of(ctx, s, m); err != nil { // Any request may ask for spread.
 		return err
 	}
-	if err := o.sampler.Fit(ctx, s, m, &settings, make([]int, m.Facts().Length)); err != nil {
+	if err := o.sampler.Fit(ctx, s, m, &o.Options, make([]int, m.Facts().Length)); err != nil {
 		return err
 	}
-	made, batch := kit.NewProvenance(m, words), cmp.Or(o.sampler.Batch, setup.BatchOf(m.Facts()))
-	server, err := serve.New(ctx, serve.Config{
-		Model: m, Words: words, Options: settings, Name: made.Model.Reference, Fingerprint: fingerprint(made), Provenance: made,
-		Record: requests.Settings{Batch: batch, Device: o.model.DeviceOf(m.Facts()), Facts: o.model.Facts, Sidecar: o.model.Sidecar},
-		Batch:  batch, Queue: o.queue, Positions: o.positions, Connections: o.connections, CacheMemory: setup.KeepBytes(o.cacheMemory), Store: setup.Store(o.keep), KeepApart: o.keepApart, Deadline: o.deadline,
-		Key: key, Origins: o.origins, Hosts: hosts, Log: slog.New(slog.NewTextHandler(s.Err, nil)),
-	})
+	made := kit.NewProvenance(m, o.Words)
+	o.Model, o.Name, o.Fingerprint, o.Provenance = m, made.Model.Reference, fingerprint(made), made
+	o.Batch, o.CacheMemory, o.Store = cmp.Or(o.sampler.Batch, setup.BatchOf(m.Facts())), setup.KeepBytes(o.cacheMemory), setup.Store(o.keep)
+	o.Record = requests.Settings{Batch: o.Batch, Device: o.model.DeviceOf(m.Facts()), Facts: o.model.Facts, Sidecar: o.model.Sidecar}
+	o.Log = slog.New(slog.NewTextHandler(s.Err, nil))
+	server, err := serve.New(ctx, o.Config)
 	if err != nil {
 		return o.all.Refuse("serve", err)
 	}
 	defer server.Close()
-	s.Notice(fmt.Sprintf("serving %s on %s", made.Model.Reference, o.where(listener.Addr())))
-	if hosts == nil && key == "" && listener.Addr().Network() != "unix" {
+	s.Notice(fmt.Sprintf("serving %s on %s", o.Name, o.where(listener.Addr())))
+	if o.Hosts == nil && o.Key == "" && listener.Addr().Network() != "unix" {
 		s.Notice("clients on other machines can connect without a key: require one with --key-file")
 	}
 	return server.Serve(ctx, listener)

@@ -16,6 +16,7 @@ import (
 	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/internal/reftest"
 	"mdmgen/model"
+	"mdmgen/serve"
 	"net"
 	"net/http"
 	"os"
@@ -88,7 +89,7 @@ func TestOrigins(t *testing.T) {
 		"*": true, "https://a.de": true, "http://localhost:3000": true, "https://[::1]:8": true, "https://xn--bcher-kva.de": true, "http://a.de:443": true, "chrome-extension://abc": true,
 		"https://bücher.de": false, "https://user@a.de": false, "http://a.de:080": false, "https://a.de:99999": false, "https://*.a.de": false, "https://A.de": false, "https://a.de/": false, "https://a.de:443": false, "http://a.de:80": false, "null": false, "a.de": false,
 	} {
-		if _, err := (&options{origins: []string{origin}}).check(); (err == nil) != ok {
+		if err := (&options{Config: serve.Config{Origins: []string{origin}}}).check(); (err == nil) != ok {
 			t.Errorf("%s: %v", origin, err)
 		}
 	}
@@ -131,12 +132,12 @@ func TestFlags(t *testing.T) {
 	empty := filepath.Join(t.TempDir(), "empty")
 	reftest.OK(t, os.WriteFile(empty, nil, 0o600))
 	for want, o := range map[string]options{
-		"given together": {cert: "a"}, "SCHEME": {origins: []string{"friend.example"}}, "the file is empty": {keyFile: empty}, "no such file": {keyFile: empty + "s"},
+		"given together": {cert: "a"}, "SCHEME": {Config: serve.Config{Origins: []string{"friend.example"}}}, "the file is empty": {keyFile: empty}, "no such file": {keyFile: empty + "s"},
 		"HOST:PORT": {listen: "8080"}, "or unix:PATH": {listen: "unix:"}, "--listen": {listen: "127.0.0.1:70000"}, "listen unix": {listen: "unix:" + empty},
 	} {
-		_, err := o.check()
+		err := o.check()
 		if err == nil {
-			_, _, err = o.open(t.Context())
+			_, err = o.open(t.Context())
 		}
 		reftest.Fails(t, err, want)
 	}
@@ -174,7 +175,7 @@ func TestKilled(t *testing.T) {
 			t.Errorf("%v %v", info, err)
 		}
 		o := options{listen: "unix:" + socket}
-		if _, _, err := o.open(t.Context()); err == nil {
+		if _, err := o.open(t.Context()); err == nil {
 			t.Error("a socket that is in use was taken")
 		}
 		reftest.OK(t, cmd.Process.Kill())
