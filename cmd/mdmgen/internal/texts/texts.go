@@ -39,18 +39,15 @@ type Reader struct {
 	Cut tokenize.Cut
 
 	eos int
-	// take is called with each window; n is the number of calls, last the previous window.
-	take func(Window) error
-	n    int
-	last Window
+	// windows are those so far, last the last of them.
+	windows []Window
+	last    Window
 	// told reports whether it was told that a blank moved.
 	told bool
 	// shortened counts the contexts that were cut.
 	shortened int
 	// inWord reports whether the last window ended within a word.
 	inWord bool
-	// skip is the number of leading windows whose bytes and words are not counted.
-	skip int
 }
 
 // Window is a window with its origin.
@@ -83,20 +80,15 @@ func (r *Reader) Clustered() bool {
 }
 
 // Read reads the input and cuts it, up to the limit of windows.
-func (r *Reader) Read() (out []Window, err error) {
-	return out, r.each(func(w Window) error { out = append(out, w); return nil })
-}
-
-// each calls take with the windows, up to the limit or the first error of take.
-func (r *Reader) each(take func(Window) error) error {
+func (r *Reader) Read() ([]Window, error) {
 	cut, err := r.cut()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	r.Cut, r.take, r.n, r.last, r.inWord = cut, take, 0, Window{}, false
+	r.Cut, r.windows, r.last, r.inWord = cut, nil, Window{}, false
 	in, err := r.open()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer in.Close()
 	docs := r.documents(in)
@@ -109,7 +101,7 @@ func (r *Reader) each(take func(Window) error) error {
 			err = r.cutDocument(cut, d, i)
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if r.full() {
 			break
@@ -120,17 +112,17 @@ func (r *Reader) each(take func(Window) error) error {
 		r.Streams.Notice(fmt.Sprintf("%s cut on the left to fit into %d positions", english.Plural(r.shortened, "context was", "contexts were"), r.Facts.Length))
 	}
 	switch {
-	case r.n > 0:
-		return nil
+	case len(r.windows) > 0:
+		return r.windows, nil
 	case r.standard():
-		return fmt.Errorf("%s: nothing to score: name a file, or pipe a text in", r.name())
+		return nil, fmt.Errorf("%s: nothing to score: name a file, or pipe a text in", r.name())
 	case cut.DropTail:
-		return fmt.Errorf("%s: nothing to score: shorter than a window of %d tokens, and short windows are dropped: give a smaller --length, or --tail keep", r.name(), cut.Length)
+		return nil, fmt.Errorf("%s: nothing to score: shorter than a window of %d tokens, and short windows are dropped: give a smaller --length, or --tail keep", r.name(), cut.Length)
 	}
-	return fmt.Errorf("%s: nothing to score", r.name())
+	return nil, fmt.Errorf("%s: nothing to score", r.name())
 }
 
-// cutDocument calls take with the windows of document i, up to the limit.
+// cutDocument adds the windows of document i, up to the limit.
 func (r *Reader) cutDocument(cut tokenize.Cut, d document, i int) error {
 	if len(d.context) > 0 {
 		var ids []int
@@ -168,9 +160,9 @@ func (r *Reader) cutDocument(cut tokenize.Cut, d document, i int) error {
 }
 
 // full reports whether the limit of windows is reached.
-func (r *Reader) full() bool { return r.Limit > 0 && r.n >= r.Limit }
+func (r *Reader) full() bool { return r.Limit > 0 && len(r.windows) >= r.Limit }
 
-// window calls take with a window, or returns an error if it cannot be scored.
+// window adds a window, or returns an error if it cannot be scored.
 func (r *Reader) window(w tokenize.Window, doc, line int) error {
 	end := len(w.IDs)
 	if r.Cut.Given {
@@ -187,7 +179,7 @@ func (r *Reader) window(w tokenize.Window, doc, line int) error {
 	} else {
 		err = r.Check(t.Target)
 	}
-	if err == nil && r.Tokenizer != nil && r.n >= r.skip-1 { // The previous one shows whether a word continues.
+	if err == nil && r.Tokenizer != nil {
 		if t.Bytes, err = r.Tokenizer.Bytes(w.IDs[w.Context:]); err == nil {
 			t.Words, err = r.words(w, doc)
 		}
@@ -197,10 +189,10 @@ func (r *Reader) window(w tokenize.Window, doc, line int) error {
 		if line > 0 {
 			where = fmt.Sprintf("%s:%d", where, line)
 		}
-		return fmt.Errorf("%s: window %d: %w", where, r.n, err)
+		return fmt.Errorf("%s: window %d: %w", where, len(r.windows), err)
 	}
-	r.n, r.last = r.n+1, t
-	return r.take(t)
+	r.windows, r.last = append(r.windows, t), t
+	return nil
 }
 
 // words counts the words that begin in the scored part of a window.
