@@ -53,7 +53,7 @@ func Convert() *kit.Command {
 		setup.DtypeFlag(&o.Dtype, "dtype", "how matrices are stored and multiplied, as `TYPE`"),
 		kit.Text(&o.out, kit.Flag{Name: "output", Alias: "o", Category: kit.CatOutput, Writes: true, Usage: "write `FOLDER`, which must not exist"}),
 		kit.Bool(&o.Force, kit.Flag{Name: "force", Category: kit.CatOutput, Usage: "write even if the disk seems too small"}),
-		o.runtime.OfflineFlag(),
+		o.runtime.LibraryFlag(), o.runtime.OfflineFlag(),
 	}, kit.Format(&o.format, "text", "json")...)
 	return &kit.Command{
 		Name:      "convert",

@@ -28,8 +28,7 @@ type Runtime struct {
 func (r *Runtime) Flags() kit.Set {
 	r.device = "cpu"
 	return kit.Set{
-		kit.Text(&r.library, kit.Flag{Name: "runtime", Category: kit.CatGeneral, Env: "MDMGEN_RUNTIME", Lazy: true,
-			Usage: "load ONNX Runtime's library from `PATH`, a file or folder (default: searched for, else fetched once)"}),
+		r.LibraryFlag(),
 		kit.Text(&r.device, kit.Flag{Name: "device", Category: kit.CatGeneral, Env: "MDMGEN_DEVICE", Words: []string{"cpu", "cuda", "auto"},
 			Usage: "run on `DEVICE`: cpu, cuda, cuda:N or auto"}),
 		kit.Bool(&r.tf32, kit.Flag{Name: "tf32", Category: kit.CatGeneral, Usage: "let a GPU multiply float32 numbers as TF32, faster but with 10-bit mantissas"}),
@@ -37,6 +36,12 @@ func (r *Runtime) Flags() kit.Set {
 			Usage: "use `N` threads for a network call"}),
 		r.OfflineFlag(),
 	}
+}
+
+// LibraryFlag returns --runtime.
+func (r *Runtime) LibraryFlag() *kit.Flag {
+	return kit.Text(&r.library, kit.Flag{Name: "runtime", Category: kit.CatGeneral, Env: "MDMGEN_RUNTIME", Lazy: true,
+		Usage: "load ONNX Runtime's library from `PATH`, a file or folder (default: searched for, else fetched once)"})
 }
 
 // OfflineFlag returns --offline.
@@ -75,12 +80,12 @@ func (r *Runtime) Threads(all kit.Set) (int, error) {
 	return n, nil
 }
 
-// Fetching returns the search for the library that --offline determines.
+// Fetching returns the search for the library that --runtime and --offline determine.
 func (r *Runtime) Fetching(s kit.Streams, all kit.Set) (library.Search, error) {
 	if text := strings.ToLower(os.Getenv(envOffline)); text != "" && !all.Given("offline") && !slices.Contains(switches, text) {
 		return library.Search{}, exit.Usagef("%s=%s: must be true or false", envOffline, os.Getenv(envOffline))
 	}
-	return library.Search{Offline: r.offline, Online: all.Given("offline") && !r.offline, Log: s.Notice, Spell: all.Spell}, nil
+	return library.Search{Library: r.library, VerifyDigest: r.verifyDigest, Offline: r.offline, Online: all.Given("offline") && !r.offline, Log: s.Notice, Spell: all.Spell}, nil
 }
 
 // Config returns the configuration of the runtime according to the flags.
@@ -103,7 +108,6 @@ func (r *Runtime) Config(s kit.Streams, all kit.Set) (ort.Config, error) {
 	if r.tf32 && onCPU(r.device) {
 		return ort.Config{}, exit.Usagef("%s: is for --device cuda", all.Typed("tf32"))
 	}
-	search.Library, search.VerifyDigest = r.library, r.verifyDigest
 	return ort.Config{Search: search, Device: r.device, Threads: threads, TF32: r.tf32}, nil
 }
 
