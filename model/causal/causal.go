@@ -36,7 +36,6 @@ type Model struct {
 	// context is the maximum length of a text in config.json, in tokens, 0 if unknown.
 	context int
 	out     []float32
-	in, res []ort.Tensor
 }
 
 // files are the names under which exporters write a causal language model, in the order of the

@@ -88,16 +88,16 @@ func (m *Model) check(w Window) error {
 
 // run computes the rows of texts in a call of rows texts, of which the others are empty, of one length.
 func (m *Model) run(ctx context.Context, b texts, rows, length int) error {
-	m.in = m.in[:0]
+	var given []ort.Tensor
 	for _, in := range m.graph.inputs {
 		shape := in.shape(in.Shape, int64(rows), int64(length))
-		m.in = append(m.in, in.Tensor(shape, func(i int) int64 { return in.value(b, i/length, i%length) }))
+		given = append(given, in.Tensor(shape, func(i int) int64 { return in.value(b, i/length, i%length) }))
 	}
 	columns := m.graph.columns
 	need := rows * length * columns
 	m.out = slices.Grow(m.out[:0], need)[:need]
-	m.res = append(m.res[:0], ort.Tensor{Name: m.graph.output, Shape: []int64{int64(rows), int64(length), int64(columns)}, Float32: m.out})
-	err := m.session.Run(ctx, m.in, m.res)
+	out := ort.Tensor{Name: m.graph.output, Shape: []int64{int64(rows), int64(length), int64(columns)}, Float32: m.out}
+	err := m.session.Run(ctx, given, []ort.Tensor{out})
 	if err == nil || ctx.Err() != nil || errors.Is(err, ort.ErrClosed) {
 		return err
 	}

@@ -26,8 +26,6 @@ func (o *Options) inBlocks(c samplers.Spec) error {
 	if c.Grid() > 0 {
 		o.PromptLength = new(int)
 	}
-	if o.Cache == "" || o.Cache == "auto" {
-		o.Cache = string(cache.Blocks)
-	}
+	o.Cache = cmp.Or(o.Cache, string(cache.Blocks))
 	return nil
 }

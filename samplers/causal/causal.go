@@ -82,8 +82,6 @@ type decoder struct {
 	// before the first call, which draws a token by its causal row.
 	drafting bool
 	drafts   []int64
-	uniforms []float64
-	ids      []int64
 }
 
 func (d *decoder) Ask(a *samplers.Ask) bool {
@@ -95,8 +93,7 @@ func (d *decoder) Ask(a *samplers.Ask) bool {
 		d.check(&row)
 	}
 	row.Positions = d.free[:d.asked]
-	d.uniforms = d.draws.Tokens(d.uniforms[:0], row.Positions)
-	row.Uniforms = d.uniforms
+	row.Uniforms = d.draws.Tokens(nil, row.Positions)
 	a.Head, a.Rows = samplers.HeadBest, append(a.Rows, row)
 	return true
 }
@@ -115,12 +112,12 @@ func (d *decoder) draft(row *samplers.AskRow) bool {
 
 // check makes a request about causal rows: those of the drafts and of the next position.
 func (d *decoder) check(row *samplers.AskRow) {
-	d.ids = append(d.ids[:0], d.canvas.IDs()...)
 	end := d.free[0]
+	row.Canvas = slices.Clone(d.canvas.IDs())
 	for i, token := range d.drafts {
-		d.ids[d.free[i]], end = token, d.free[i]+1
+		row.Canvas[d.free[i]], end = token, d.free[i]+1
 	}
-	row.Canvas, row.Block = d.ids, samplers.Span{From: end, To: end}
+	row.Block = samplers.Span{From: end, To: end}
 	d.asked, _ = slices.BinarySearch(d.free, end+1)
 }
 
