@@ -64,6 +64,7 @@ type scoring struct {
 	// words is nil if there is no tokenizer and none is needed.
 	words               *tokenize.Tokenizer
 	survey              *texts.Survey
+	sequence            sequence
 	overlaps, clustered bool
 	evaluator           *likelihood.Evaluator
 	config              likelihood.Config

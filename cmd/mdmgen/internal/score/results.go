@@ -3,6 +3,7 @@ package score
 import (
 	"cmp"
 	"context"
+	"iter"
 	"math"
 	"time"
 
@@ -225,16 +226,51 @@ func (r *scoring) keep() (*chunks.Checkpoint, error) {
 	size := r.chunkSize()
 	return r.chunks.Open(r.streams, chunks.Header{
 		Identity: kit.NewIdentity(Schema, made, r.settings.seed(), r.settings),
-		Chunks:   (len(r.survey.Windows) + size - 1) / size,
+		Chunks:   (r.survey.Windows + size - 1) / size,
 		Size:     size,
 		Part:     chunks.Part{Provenance: made, Print: printing{r.format, r.clustered}},
 	}, r.output)
 }
 
+// sequence returns the windows of an input in order.
+type sequence struct {
+	survey *texts.Survey
+	next   func() (texts.Window, error, bool)
+	stop   func()
+	at     int // the window that next returns
+}
+
+// windows returns the windows from..to. It returns an error if the text has changed.
+func (q *sequence) windows(from, to int) ([]texts.Window, error) {
+	if q.next == nil || q.at != from {
+		q.close()
+		q.next, q.stop = iter.Pull2(q.survey.From(from))
+		q.at = from
+	}
+	var out []texts.Window
+	for ; q.at < to; q.at++ {
+		w, err, ok := q.next()
+		if err != nil || !ok {
+			return nil, err
+		}
+		out = append(out, w)
+	}
+	return out, q.survey.Changed()
+}
+
+func (q *sequence) close() {
+	if q.stop != nil {
+		q.stop()
+	}
+}
+
 // work evaluates a chunk.
 func (r *scoring) work(i, size int) (chunk, error) {
 	from := i * size
-	read := r.survey.Windows[from:min(from+size, len(r.survey.Windows))]
+	read, err := r.sequence.windows(from, min(from+size, r.survey.Windows))
+	if err != nil {
+		return chunk{}, err
+	}
 	out := chunk{Windows: make([]keptWindow, len(read))}
 	targets := make([]likelihood.Target, 0, len(read))
 	for i, w := range read {

@@ -77,6 +77,7 @@ func (r *scoring) prepare() (err error) {
 	if r.survey, err = in.Survey(); err != nil {
 		return err
 	}
+	r.sequence.survey = r.survey
 	r.overlaps, r.clustered = in.Cut.Overlaps(), in.Clustered()
 	r.cut.Frame = in.Frame
 	r.settings.Cutting = r.cut
@@ -184,6 +185,7 @@ func (r *scoring) chunkSize() int {
 // run evaluates the windows and prints, or writes a part. After an interrupt it prints the finished
 // windows and returns the interrupt as the error.
 func (r *scoring) run() error {
+	defer r.sequence.close()
 	r.config.Seed = r.settings.seed()
 	kept, err := r.keep()
 	if err != nil {
@@ -196,7 +198,7 @@ func (r *scoring) run() error {
 	all := newResults(Record{Schema: schema, Provenance: kit.NewProvenance(r.network, r.words), Settings: r.settings}, printing{r.format, r.clustered}, r.streams.Results)
 	size := r.chunkSize()
 	from, to := kept.Range()
-	bar := kit.NewBar(r.streams, min(to*size, len(r.survey.Windows))-min(from*size, len(r.survey.Windows)), "scoring", "windows")
+	bar := kit.NewBar(r.streams, min(to*size, r.survey.Windows)-min(from*size, r.survey.Windows), "scoring", "windows")
 	return chunks.Do(r.ctx, kept, r.streams, bar, chunks.Work[chunk]{
 		Compute: func(i int) (chunk, error) { return r.work(i, size) },
 		Count:   func(_ int, c chunk, _ bool) int { return len(c.Windows) },

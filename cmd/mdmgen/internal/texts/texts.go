@@ -39,15 +39,18 @@ type Reader struct {
 	Cut tokenize.Cut
 
 	eos int
-	// windows are those so far, last the last of them.
-	windows []Window
-	last    Window
+	// take is called with each window; n is the number of calls, last the previous window.
+	take func(Window) error
+	n    int
+	last Window
 	// told reports whether it was told that a blank moved.
 	told bool
 	// shortened counts the contexts that were cut.
 	shortened int
 	// inWord reports whether the last window ended within a word.
 	inWord bool
+	// skip is the number of leading windows whose bytes and words are not counted.
+	skip int
 }
 
 // Window is a window with its origin.
@@ -80,15 +83,20 @@ func (r *Reader) Clustered() bool {
 }
 
 // Read reads the input and cuts it, up to the limit of windows.
-func (r *Reader) Read() ([]Window, error) {
+func (r *Reader) Read() (out []Window, err error) {
+	return out, r.each(func(w Window) error { out = append(out, w); return nil })
+}
+
+// each calls take with the windows, up to the limit or the first error of take.
+func (r *Reader) each(take func(Window) error) error {
 	cut, err := r.cut()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	r.Cut, r.windows, r.last, r.inWord = cut, nil, Window{}, false
+	r.Cut, r.take, r.n, r.last, r.inWord = cut, take, 0, Window{}, false
 	in, err := r.open()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer in.Close()
 	docs := r.documents(in)
@@ -101,7 +109,7 @@ func (r *Reader) Read() ([]Window, error) {
 			err = r.cutDocument(cut, d, i)
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if r.full() {
 			break
@@ -112,17 +120,17 @@ func (r *Reader) Read() ([]Window, error) {
 		r.Streams.Notice(fmt.Sprintf("%s cut on the left to fit into %d positions", english.Plural(r.shortened, "context was", "contexts were"), r.Facts.Length))
 	}
 	switch {
-	case len(r.windows) > 0:
-		return r.windows, nil
+	case r.n > 0:
+		return nil
 	case r.standard():
-		return nil, fmt.Errorf("%s: nothing to score: name a file, or pipe a text in", r.name())
+		return fmt.Errorf("%s: nothing to score: name a file, or pipe a text in", r.name())
 	case cut.DropTail:
-		return nil, fmt.Errorf("%s: nothing to score: shorter than a window of %d tokens, and short windows are dropped: give a smaller --length, or --tail keep", r.name(), cut.Length)
+		return fmt.Errorf("%s: nothing to score: shorter than a window of %d tokens, and short windows are dropped: give a smaller --length, or --tail keep", r.name(), cut.Length)
 	}
-	return nil, fmt.Errorf("%s: nothing to score", r.name())
+	return fmt.Errorf("%s: nothing to score", r.name())
 }
 
-// cutDocument adds the windows of document i, up to the limit.
+// cutDocument calls take with the windows of document i, up to the limit.
 func (r *Reader) cutDocument(cut tokenize.Cut, d document, i int) error {
 	if len(d.context) > 0 {
 		var ids []int
@@ -160,9 +168,9 @@ func (r *Reader) cutDocument(cut tokenize.Cut, d document, i int) error {
 }
 
 // full reports whether the limit of windows is reached.
-func (r *Reader) full() bool { return r.Limit > 0 && len(r.windows) >= r.Limit }
+func (r *Reader) full() bool { return r.Limit > 0 && r.n >= r.Limit }
 
-// window adds a window, or returns an error if it cannot be scored.
+// window calls take with a window, or returns an error if it cannot be scored.
 func (r *Reader) window(w tokenize.Window, doc, line int) error {
 	end := len(w.IDs)
 	if r.Cut.Given {
@@ -179,7 +187,7 @@ func (r *Reader) window(w tokenize.Window, doc, line int) error {
 	} else {
 		err = r.Check(t.Target)
 	}
-	if err == nil && r.Tokenizer != nil {
+	if err == nil && r.Tokenizer != nil && r.n >= r.skip-1 { // The previous one shows whether a word continues.
 		if t.Bytes, err = r.Tokenizer.Bytes(w.IDs[w.Context:]); err == nil {
 			t.Words, err = r.words(w, doc)
 		}
@@ -189,10 +197,10 @@ func (r *Reader) window(w tokenize.Window, doc, line int) error {
 		if line > 0 {
 			where = fmt.Sprintf("%s:%d", where, line)
 		}
-		return fmt.Errorf("%s: window %d: %w", where, len(r.windows), err)
+		return fmt.Errorf("%s: window %d: %w", where, r.n, err)
 	}
-	r.windows, r.last = append(r.windows, t), t
-	return nil
+	r.n, r.last = r.n+1, t
+	return r.take(t)
 }
 
 // words counts the words that begin in the scored part of a window.

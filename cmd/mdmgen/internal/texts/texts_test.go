@@ -110,7 +110,7 @@ func FuzzScoreLine(f *testing.F) {
 	})
 }
 
-// TestSurvey checks that the shapes of lines are those of their windows.
+// TestSurvey checks that the windows from any number on equal those of the whole input.
 func TestSurvey(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "lines.jsonl")
@@ -124,35 +124,35 @@ func TestSurvey(t *testing.T) {
 	}
 	reftest.OK(t, os.WriteFile(path, []byte(text.String()), 0o600))
 	r := &Reader{Cutting: Cutting{Length: 4, Frame: "none", Tail: "keep"}, Ctx: t.Context(), Path: path, Command: "test", Facts: model.Facts{Length: 8, Columns: 5, MaskID: 5}, Check: func(likelihood.Target) error { return nil }}
-	checkSurvey(t, r)
+	s := checkSurvey(t, r)
+	var err error
+	reftest.OK(t, os.WriteFile(path, []byte(text.String()+"\n"), 0o600))
+	for _, err = range s.From(0) {
+	}
+	reftest.Fails(t, err, "was changed", "a file that was changed")
 }
 
-// checkSurvey compares a survey with its windows.
-func checkSurvey(t *testing.T, r *Reader) {
+// checkSurvey reads the windows from several numbers on.
+func checkSurvey(t *testing.T, r *Reader) *Survey {
 	t.Helper()
 	all := reftest.Must(r.Read())(t)
 	s := reftest.Must(r.Survey())(t)
-	if !reflect.DeepEqual(s.Windows, all) || s.Digest != Digest(all) {
-		t.Fatalf("%d windows, %s; want %d, %s", len(s.Windows), s.Digest, len(all), Digest(all))
+	if s.Windows != len(all) || s.Digest != Digest(all) {
+		t.Fatalf("%d windows, %s; want %d, %s", s.Windows, s.Digest, len(all), Digest(all))
 	}
-	total := 0
-	for _, shape := range s.Shapes {
-		n := 0
-		for i, w := range all {
-			if len(w.IDs) != shape.Length || !slices.Equal(w.Free, shape.Free()) {
-				continue
+	for _, first := range []int{0, 1, 2, len(all) / 3, len(all) / 2, len(all) - 1} {
+		i := first
+		for w, err := range s.From(first) {
+			if err != nil || !reflect.DeepEqual(w, all[i]) {
+				t.Fatalf("window %d from %d: %+v, %v, want %+v", i, first, w, err, all[i])
 			}
-			if n++; n == 1 && i != shape.First {
-				t.Errorf("the first window of %+v is %d", shape, i)
-			}
+			i++
 		}
-		if total += n; n != shape.Windows {
-			t.Errorf("%d windows of %+v", n, shape)
+		if i != len(all) {
+			t.Errorf("from %d: %d windows", first, i-first)
 		}
 	}
-	if total != len(all) {
-		t.Errorf("%d windows in shapes, want %d", total, len(all))
-	}
+	return s
 }
 
 // TestSurveyRunning checks the same for a running text, single or joined from lines.
