@@ -148,8 +148,7 @@ func (l Layout) answer(r Request) (c Canvas, err error) {
 		return c, wrong("messages", err)
 	}
 	l.Facts.Frame = nil // The template writes all that stands around messages.
-	open := slices.ContainsFunc(pieces, func(p piece) bool { return p.masks == rest })
-	if l.Length == (Length{}) && l.MaxLength == 0 && !l.Facts.FixedLength && open {
+	if l.Length == (Length{}) && l.MaxLength == 0 && !l.Facts.FixedLength {
 		l.Length = Length{Fill: MaxAnswer, AtMost: true}
 	}
 	c, err = l.fit(append([]piece{{ids: ids}}, pieces...))
@@ -260,7 +259,7 @@ func (l Layout) fit(pieces []piece) (c Canvas, err error) {
 	switch {
 	case open > 1:
 		return c, wrong("infill", errors.New("the rest of the length can be requested only once"))
-	case open == 0 && l.Length.Fill > 0:
+	case open == 0 && l.Length.Fill > 0 && !l.Length.AtMost:
 		return c, wrong("length", fmt.Errorf("length +%d, but the template has no {{*}} (or null in a list) to take them", l.Length.Fill))
 	case open == 0 && total != 0 && total != fixed:
 		return c, wrong("length", fmt.Errorf("length %d, but the template has %d positions; ask for the rest with {{*}}, or null in a list", total, fixed))

@@ -115,12 +115,6 @@ type Generated struct {
 	*Meta
 }
 
-// record is the beginning of the record that generate prints.
-type record struct {
-	Provenance any               `json:"provenance"`
-	Settings   requests.Settings `json:"settings"`
-}
-
 func (s *Server) generate(x *exchange, q *GenerateRequest) (*Generated, error) {
 	r, err := q.request(s)
 	if err != nil {
@@ -155,7 +149,7 @@ func (s *Server) generate(x *exchange, q *GenerateRequest) (*Generated, error) {
 	})
 	out := &Generated{Meta: x.made(x.meta.Timings.PredictedN)}
 	if q.Record {
-		out.Record = record{s.Provenance, s.requests.Settings(&j)}
+		out.Record = map[string]any{"provenance": s.Provenance, "settings": s.requests.Settings(&j)} // as generate's begins
 	}
 	if !q.Stream {
 		out.Samples = samples

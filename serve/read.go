@@ -94,13 +94,12 @@ func (s *Server) score(x *exchange, q *ScoreRequest) (*ScoreAnswer, error) {
 	target, timed := likelihood.Framed(facts, slices.Concat(before, ids)), facts.TimeConditioned
 	target.Free = target.Free[len(before):]
 	exact := samplers.ValueOr(q.Exact, len(ids) <= fewExact && !timed && q.Draws == 0)
-	if exact && q.Draws != 0 {
+	switch {
+	case exact && q.Draws != 0:
 		return nil, refuse(http.StatusBadRequest, "draws", "draws are for an estimate, and exact for none: give one of them")
-	}
-	if exact && (len(ids) > maxExact || timed) {
+	case exact && (len(ids) > maxExact || timed):
 		return nil, refuse(http.StatusBadRequest, "exact", fmt.Sprintf("exact values are for at most %d tokens, and networks without time: leave it out for an estimate", maxExact))
-	}
-	if q.Draws < 0 || q.Draws > maxDraws {
+	case q.Draws < 0 || q.Draws > maxDraws:
 		return nil, refuse(http.StatusBadRequest, "draws", fmt.Sprintf("draws is %d: must be in 0..%d", q.Draws, maxDraws))
 	}
 	e, free, err := x.evaluator(likelihood.Options{})

@@ -76,17 +76,17 @@ func (c Cache) Find(n Name, part Part) (Found, bool) {
 // shards of an index.
 func whole(dir, file string, part Part) bool {
 	var files []File
-	var names []string
 	all, err := under(dir)
 	for _, path := range all {
 		if info, err := fs.Stat(os.DirFS(dir), path); err == nil && info.Mode().IsRegular() {
-			files, names = append(files, File{Path: path}), append(names, path)
+			files = append(files, File{Path: path})
 		}
 	}
-	need, lacks := needed(Name{File: file}, part, files)
-	if err != nil || lacks != nil {
+	need, fault := needed(Name{File: file}, part, files)
+	if err != nil || fault != nil {
 		return false
 	}
+	lacks := func(name string) bool { return !slices.Contains(files, File{Path: name}) }
 	for _, f := range need {
 		if !strings.HasSuffix(f.Path, ".index.json") {
 			continue
@@ -95,11 +95,11 @@ func whole(dir, file string, part Part) bool {
 		if err == nil {
 			all, err = checkpoint.Shards(index)
 		}
-		if err != nil || slices.ContainsFunc(all, func(n string) bool { return !slices.Contains(names, n) }) {
+		if err != nil || slices.ContainsFunc(all, lacks) {
 			return false
 		}
 	}
-	return part == Tokenizer || file != "" || strings.HasSuffix(need[len(need)-1].Path, ".onnx") || slices.Contains(names, modelFiles[0])
+	return part == Tokenizer || file != "" || strings.HasSuffix(need[len(need)-1].Path, ".onnx") || !lacks(modelFiles[0])
 }
 
 // link makes a file of a snapshot from its blob: a relative symbolic link, or a hard link if the
