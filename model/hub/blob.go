@@ -107,19 +107,14 @@ func (c *Client) fill(ctx context.Context, n Name, commit string, f File, part *
 			return false, nil
 		}
 		header := http.Header{}
-		wanted := []int{http.StatusOK}
 		if at > 0 {
 			header.Set("Range", fmt.Sprintf("bytes=%d-", at))
-			wanted = append(wanted, http.StatusPartialContent, http.StatusRequestedRangeNotSatisfiable)
 		}
-		r, err := c.get(ctx, n.Of(f.Path), http.MethodGet, c.address(n, commit, f.Path), header, wanted...)
+		r, err := c.get(ctx, n.Of(f.Path), http.MethodGet, c.address(n, commit, f.Path), header, http.StatusOK, http.StatusPartialContent, http.StatusRequestedRangeNotSatisfiable)
 		if err != nil {
 			return false, err
 		}
 		defer r.Close()
-		if isPage(r.Response) && filepath.Ext(f.Path) != ".html" {
-			return false, c.notTheHub(n)
-		}
 		var from int64
 		if r.StatusCode == http.StatusPartialContent {
 			if _, err := fmt.Sscanf(r.Header.Get("Content-Range"), "bytes %d-", &from); err != nil || from != at {

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -88,10 +89,6 @@ func (r *response) Close() error {
 // send makes one request and follows at most maxHops redirections. A question for a file's headers (HEAD)
 // stays with the hub, and ends with the response that has its digest.
 func (c *Client) send(ctx context.Context, method, address string, header http.Header) (*response, error) {
-	home, err := url.Parse(c.Endpoint)
-	if err != nil {
-		return nil, err
-	}
 	inner, cancel := context.WithCancelCause(ctx)
 	req, err := http.NewRequestWithContext(inner, method, address, nil)
 	if err != nil {
@@ -103,7 +100,7 @@ func (c *Client) send(ctx context.Context, method, address string, header http.H
 	// A file's digest and length are those of the unencoded bytes.
 	req.Header.Set("Accept-Encoding", "identity")
 	client := http.Client{
-		Transport: bearer{home, c.Token},
+		Transport: bearer{c.Endpoint, c.Token},
 		CheckRedirect: func(req *http.Request, via []*http.Request) error {
 			switch {
 			case method == http.MethodHead && (req.Response.Header.Get(linkedDigest) != "" || req.URL.Host != via[0].URL.Host):
@@ -134,15 +131,12 @@ func (c *Client) send(ctx context.Context, method, address string, header http.H
 
 // bearer sends the token only to the hub's own host, not to other hosts after a redirection,
 // including its subdomains.
-type bearer struct {
-	home  *url.URL
-	token string
-}
+type bearer struct{ endpoint, token string }
 
 func (b bearer) RoundTrip(req *http.Request) (*http.Response, error) {
 	req = req.Clone(req.Context())
 	req.Header.Del("Authorization")
-	if b.token != "" && req.URL.Host == b.home.Host && req.URL.Scheme == b.home.Scheme {
+	if b.token != "" && strings.HasPrefix(b.endpoint+"/", req.URL.Scheme+"://"+req.URL.Host+"/") {
 		req.Header.Set("Authorization", "Bearer "+b.token)
 	}
 	return http.DefaultTransport.RoundTrip(req)
@@ -202,7 +196,8 @@ func (c *Client) get(ctx context.Context, n Name, method, address string, header
 	case err != nil:
 		return nil, &temporary{err: fmt.Errorf("no answer: %w", err)}
 	}
-	if slices.Contains(wanted, r.StatusCode) {
+	page := strings.HasPrefix(strings.ToLower(r.Header.Get("Content-Type")), "text/html") && method == http.MethodGet && path.Ext(n.File) != ".html"
+	if slices.Contains(wanted, r.StatusCode) && !page {
 		return r, nil
 	}
 	defer r.Close()
@@ -214,6 +209,8 @@ func (c *Client) refusal(n Name, r *http.Response) error {
 	page := c.Endpoint + "/" + n.Repo
 	code := r.Header.Get("X-Error-Code")
 	switch {
+	case r.StatusCode < 300: // a page for people, such as a network's login
+		return missingf("%s: %s answers with a web page instead of data: is HF_ENDPOINT right, does the network require a login?", n, c.Endpoint)
 	case r.StatusCode == http.StatusTooManyRequests, r.StatusCode >= 500:
 		err := fmt.Errorf("the hub answers %s", r.Status)
 		return &temporary{err, retryAfter(r.Header, time.Now())}
@@ -262,8 +259,3 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 }
 
 var rateLimit = regexp.MustCompile(`^[^;,]*;\s*r=0;\s*t=(\d+)\b`)
-
-// isPage reports whether a response is a page for people, such as a network's login.
-func isPage(r *http.Response) bool {
-	return strings.HasPrefix(strings.ToLower(r.Header.Get("Content-Type")), "text/html")
-}

@@ -41,9 +41,6 @@ func (c *Client) describe(ctx context.Context, n Name) (commit string, files []F
 			return false, err
 		}
 		defer r.Close()
-		if isPage(r.Response) {
-			return false, c.notTheHub(n)
-		}
 		data, err := plainfile.ReadAll(r, maxListing)
 		if err != nil {
 			return false, &temporary{err: err}
@@ -70,10 +67,6 @@ func (c *Client) describe(ctx context.Context, n Name) (commit string, files []F
 		files = append(files, f)
 	}
 	return l.SHA, files, nil
-}
-
-func (c *Client) notTheHub(n Name) error {
-	return missingf("%s: %s answers with a web page instead of data: is HF_ENDPOINT right, does the network require a login?", n, c.Endpoint)
 }
 
 // address returns the address of a file of a commit on the hub.
