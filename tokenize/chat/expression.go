@@ -207,15 +207,12 @@ func called(ts []token) (name string, args, rest []token) {
 
 // bounds translates FROM:TO:STEP.
 func bounds(ts []token) string {
-	i := level(ts, ":")
-	if i == len(ts) && i > 0 {
-		return value(ts)
-	} else if i == len(ts) {
-		return ""
-	}
-	from := ""
+	i, from := level(ts, ":"), ""
 	if i > 0 {
 		from = value(ts[:i])
+	}
+	if i == len(ts) {
+		return from
 	}
 	return from + ":" + bounds(ts[i+1:])
 }

@@ -60,8 +60,7 @@ func NewProvenance(m model.Model, t *tokenize.Tokenizer) Provenance {
 		Started: time.Now().UTC().Format(time.RFC3339),
 	}
 	if d, ok := m.(model.Describer); ok {
-		o := d.Origin()
-		p.Model = &o
+		p.Model = new(d.Origin())
 	}
 	if t != nil {
 		p.Tokenizer = t.Digest()
