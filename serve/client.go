@@ -82,10 +82,8 @@ type asking struct{}
 
 // compile waits until the request of a context may compile a pattern, which may take seconds and 300 MiB.
 func compile(ctx context.Context) (done func(), err error) {
-	if x, ok := ctx.Value(asking{}).(*exchange); ok {
-		return x.hold(ctx, x.s.compilers, 1)
-	}
-	return func() {}, nil
+	x := ctx.Value(asking{}).(*exchange)
+	return x.hold(ctx, x.s.compilers, 1)
 }
 
 // connections limits the open connections of a server: a new one beyond the limit closes the one that

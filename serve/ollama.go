@@ -137,8 +137,7 @@ func (s *Server) show(_ *exchange, q *ShowRequest) (*map[string]any, error) {
 			return nil, err
 		}
 	}
-	out := s.shown()
-	return &out, nil
+	return new(s.shown()), nil
 }
 
 // shown are the facts of the model.

@@ -54,7 +54,7 @@ func (x *exchange) answers(q *common, j *requests.Job) ([]*answer, error) {
 	how, _ := catalog.Describe(set.Sampler)
 	a := answer{
 		ids: j.Tokens, mask: mask, edits: set.Correct != "" || how.Edits, block: cmp.Or(set.BlockLength, math.MaxInt),
-		q: q, words: words, piece: words.Piece(), begin: j.Before, from: slices.Index(j.Tokens, mask), to: math.MaxInt,
+		q: q, words: words, piece: words.Piece(), begin: max(j.Before, j.Prompt), from: slices.Index(j.Tokens, mask), to: math.MaxInt,
 	}
 	if set.Correct != "" { // A correction follows the last block, and may change all tokens.
 		a.block = math.MaxInt
@@ -69,9 +69,6 @@ func (x *exchange) answers(q *common, j *requests.Job) ([]*answer, error) {
 	}
 	if q.most > 0 {
 		a.to = min(a.to, a.from+q.most)
-	}
-	if q.chat {
-		a.begin = j.Prompt
 	}
 	if q.whole {
 		a.from, a.to = j.Prompt, math.MaxInt
