@@ -277,10 +277,10 @@ func (l Layout) fit(pieces []piece) (c Canvas, err error) {
 	}
 	given := len(before) + fixed + len(after)
 	if err := l.Check(total); err != nil {
-		return c, &Error{"length", err, given}
+		return c, &Error{"length", err, &given}
 	}
 	if fixed > total || open == 1 && fixed == total {
-		return c, &Error{"length", fmt.Errorf("the given text and masks take %d of %d positions: nothing is left to sample; shorten them or raise the length", fixed, total), given}
+		return c, &Error{"length", fmt.Errorf("the given text and masks take %d of %d positions: nothing is left to sample; shorten them or raise the length", fixed, total), &given}
 	}
 	c = Canvas{Tokens: slices.Clone(before), Gaps: make(map[string]Gap), Before: len(before), After: len(after)}
 	for i, p := range pieces {

@@ -249,6 +249,7 @@ func TestParse(t *testing.T) {
 		{`{"messages":[{"role":"user","content":["hi"]}]}`, "messages"},
 		{`{"messages":[{"role":"user","text":"hi"}]}`, "text"},
 		{`{"messages":"hi"}`, "messages"},
+		{`{"prefix":3}`, `field "prefix": a number instead of text`},
 		{`null`, "JSON object"},
 		{"{\"prefix\":\"a\xff\"}", "UTF-8"},
 		{`{"text":"a"}`, "text"},

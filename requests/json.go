@@ -16,6 +16,7 @@ import (
 	"mdmgen/internal/suggest"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/schedule"
+	"mdmgen/tokenize/chat"
 )
 
 // canvasKeys are the keys of a request in JSON that define its canvas, and keys those other than
@@ -168,17 +169,22 @@ func plainText(raw json.RawMessage) string {
 
 // canvas parses the fields of the canvas.
 func (r *Request) canvas(rest []byte) (field string, err error) {
-	in := struct {
-		*Request
-		Length json.RawMessage `json:"length"`
-		Infill json.RawMessage `json:"infill"`
-		IDs    json.RawMessage `json:"ids"`
-	}{Request: r}
+	var in struct {
+		Prefix   *string         `json:"prefix"`
+		Suffix   *string         `json:"suffix"`
+		Length   json.RawMessage `json:"length"`
+		Infill   json.RawMessage `json:"infill"`
+		IDs      json.RawMessage `json:"ids"`
+		Messages []chat.Message  `json:"messages"`
+		Continue bool            `json:"continue_final_message"`
+		Kwargs   map[string]any  `json:"chat_template_kwargs"`
+	}
 	d := json.NewDecoder(bytes.NewReader(rest))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&in); err != nil {
 		return "", fmt.Errorf("not a request: %w", plainjson.Plain(nil, err))
 	}
+	r.Prefix, r.Suffix, r.Messages, r.Continue, r.Kwargs = in.Prefix, in.Suffix, in.Messages, in.Continue, in.Kwargs
 	if in.Length != nil {
 		text := plainText(in.Length)
 		n, failed := strconv.Atoi(text)

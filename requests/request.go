@@ -22,22 +22,21 @@ import (
 // those of the answer.
 type Request struct {
 	// Prefix and Suffix are the texts before and after the positions to sample.
-	Prefix *string `json:"prefix"`
-	Suffix *string `json:"suffix"`
+	Prefix, Suffix *string
 	// Infill is a text with gaps: {{N}} is N masks, {{*}} as many as Length leaves, {{NAME:N}} and
 	// {{NAME:*}} a gap with a name, {{"text"}} the text of a JSON string.
-	Infill *string `json:"-"`
+	Infill *string
 	// Start are tokens before Prefix. It excludes Messages.
-	Start []int `json:"-"`
+	Start []int
 	// IDs are the tokens of a canvas, nil for a position to sample.
-	IDs []*int `json:"-"`
+	IDs []*int
 	// Messages are a chat whose answer is sampled.
-	Messages []chat.Message `json:"messages"`
+	Messages []chat.Message
 	// Continue reports whether the last message, the assistant's, is the beginning of the answer.
-	Continue bool `json:"continue_final_message"`
+	Continue bool
 	// Kwargs are the values of variables of the chat template.
-	Kwargs map[string]any `json:"chat_template_kwargs"`
-	Length Length         `json:"-"`
+	Kwargs map[string]any
+	Length Length
 
 	// KeepBlank leaves a blank before masks, which otherwise moves into them if the tokenizer begins
 	// words with it.
@@ -102,11 +101,11 @@ func (l Length) String() string {
 }
 
 // Error is the error of an invalid request. Field is the JSON name of the field at fault, "" for
-// none or several. Given is the number of given positions if a length leaves them no room, else 0.
+// none or several. Given is the number of given positions if a length leaves no room beside them.
 type Error struct {
 	Field string
 	Err   error
-	Given int
+	Given *int
 }
 
 // Error implements error.

@@ -273,6 +273,8 @@ func TestRefused(t *testing.T) {
 		{"/v1/completions", `{"prompt":"a","max_tokens":100000}`, 400, "at most 128 positions"},
 		{"/v1/completions", `{"prompt":"a","max_tokens":500}`, 400, "max_tokens is 500: the model takes canvases of at most 128 positions, and 1 are given: it must be at most 127"},
 		{"/v1/completions", `{"prompt":[5,6],"max_tokens":127}`, 400, "it must be at most 126"},
+		{"/v1/completions", `{"max_tokens":129}`, 400, "and 0 are given: it must be at most 128"},
+		{"/v1/completions", `{"prompt":"` + strings.Repeat("king ", 200) + `","echo":true,"max_tokens":0}`, 400, "at most 128 positions\""},
 		{"/v1/completions", `{"prompt":"` + strings.Repeat("king ", 200) + `"}`, 400, "are given: give less"},
 		{"/infill", `{"input_prefix":"a","input_suffix":"b","n_predict":127}`, 400, "n_predict is 127: the model takes"},
 		{"/v1/completions", `{"prompt":"a","n":1000}`, 400, "n is 1000: must be in 1..128"},

@@ -72,12 +72,12 @@ func (x *exchange) job(r requests.Request, named string, fill int) (requests.Job
 	j, err := x.s.requests.Job(x.r.Context(), r)
 	switch wrong, ok := errors.AsType[*requests.Error](err); {
 	case err == nil:
-	case ok && wrong.Given > 0 && fill > 0:
+	case ok && wrong.Given != nil && fill > 0:
 		most, what := x.s.Model.Facts().Length, "give less"
-		if wrong.Given < most {
-			what = fmt.Sprintf("it must be at most %d", most-wrong.Given)
+		if *wrong.Given < most {
+			what = fmt.Sprintf("it must be at most %d", most-*wrong.Given)
 		}
-		err = refuse(http.StatusBadRequest, named, fmt.Sprintf("%s is %d: the model takes canvases of at most %d positions, and %d are given: %s", named, fill, most, wrong.Given, what))
+		err = refuse(http.StatusBadRequest, named, fmt.Sprintf("%s is %d: the model takes canvases of at most %d positions, and %d are given: %s", named, fill, most, *wrong.Given, what))
 	default:
 		err = cmp.Or(x.r.Context().Err(), unfit(err))
 	}

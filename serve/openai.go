@@ -55,7 +55,7 @@ func (s *Server) completions(x *exchange, q *CompletionRequest) (*Completion, er
 		return nil, err
 	}
 	r.Suffix = q.Suffix
-	fill := 1 // at least
+	fill := min(q.most, 1) // at least
 	switch {
 	case s.Model.Facts().FixedLength:
 	case q.MaxTokens == nil || q.most == 0:
