@@ -126,15 +126,6 @@ func (c Cache) link(n Name, commit string, f File) error {
 	})
 }
 
-// point sets the commit of a branch or a tag.
-func (c Cache) point(n Name, commit string) error {
-	if n.revision() == commit {
-		return nil
-	}
-	path := filepath.Join(c.repository(n), "refs", filepath.FromSlash(n.revision()))
-	return place(path, func(tmp string) error { return os.WriteFile(tmp, []byte(commit), 0o666) })
-}
-
 // place creates a file under a temporary name and renames it. No other process does so at the same
 // time: the caller holds the repository's lock.
 func place(path string, make func(tmp string) error) error {

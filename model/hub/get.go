@@ -104,8 +104,11 @@ func (c *Client) Get(ctx context.Context, n Name, o Options) (found Found, err e
 			return Found{}, err
 		}
 	}
-	if err := c.Cache.point(n, commit); err != nil {
-		return Found{}, err
+	if n.revision() != commit { // a branch or a tag
+		ref := filepath.Join(c.Cache.repository(n), "refs", filepath.FromSlash(n.revision()))
+		if err := place(ref, func(tmp string) error { return os.WriteFile(tmp, []byte(commit), 0o666) }); err != nil {
+			return Found{}, err
+		}
 	}
 	found, ok := c.Cache.Find(plan.Name, o.Part)
 	if !ok {

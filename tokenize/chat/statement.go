@@ -16,17 +16,13 @@ func (t *translator) statement(tokens []token) {
 	case "if":
 		t.open = append(t.open, block{name: name})
 		t.out += "{% if check_(" + operation(rest, 0) + ") %}"
-		return
 	case "for":
 		t.loop(rest)
-		return
 	case "set":
 		t.set(rest)
-		return
 	case "elif":
 		t.top("if")
 		t.out += "{% elif check_(" + operation(rest, 0) + ") %}"
-		return
 	case "else":
 		t.top("if", "for")
 		t.out += "{% else %}"
@@ -49,7 +45,7 @@ func (t *translator) statement(tokens []token) {
 	default:
 		refuse("the statement %s is not supported", name)
 	}
-	if len(rest) > 0 {
+	if len(rest) > 0 && !slices.Contains([]string{"if", "for", "set", "elif"}, name) {
 		refuse("%s after %s is not supported", rest[0].text, name)
 	}
 }

@@ -75,32 +75,22 @@ func (c *session) say(text string) {
 	c.messages = append(c.messages, chat.Message{Role: "user", Content: text})
 }
 
-// request returns the request for the next answer.
-func (c *session) request() (requests.Request, error) {
-	object, _ := json.Marshal(c.set) // It is JSON.
-	r, err := c.builder.Parse(object)
-	if err != nil {
-		return r, err
-	}
-	if r.Messages = c.history(c.left); c.story {
-		r.Messages, r.Prefix = nil, new(text(c.messages[c.left:]))
-		if r.Length == (requests.Length{}) && !c.facts.FixedLength {
-			r.Length.Fill = c.room()
-		}
-	}
-	return r, nil
-}
-
 // room returns the number of positions that an answer of no given length has.
 func (c *session) room() int { return max(1, min(requests.MaxAnswer, c.facts.Length/2)) }
 
 // next makes the job of the next answer. If the history leaves no room for it, the oldest turns leave.
 func (c *session) next(ctx context.Context) error {
-	before := c.left
-	for {
-		r, err := c.request()
-		if err != nil {
-			return err
+	object, _ := json.Marshal(c.set) // It is JSON.
+	r, err := c.builder.Parse(object)
+	if err != nil {
+		return err
+	}
+	for before := c.left; ; {
+		if r.Messages = c.history(c.left); c.story {
+			r.Messages, r.Prefix = nil, new(text(c.messages[c.left:]))
+			if r.Length == (requests.Length{}) && !c.facts.FixedLength {
+				r.Length.Fill = c.room()
+			}
 		}
 		j, err := c.builder.Job(ctx, r)
 		wrong, tight := errors.AsType[*requests.Error](err)

@@ -36,21 +36,6 @@ func whole(ids []int) Pieces {
 	return func(yield func([]int, error) bool) { yield(ids, nil) }
 }
 
-// open opens the input.
-func (r *Reader) open() (io.ReadCloser, error) {
-	if r.standard() {
-		if kit.IsTerminal(r.Streams.In) {
-			r.Streams.Notice("reading the text from standard input, up to Ctrl-D")
-		}
-		return io.NopCloser(r.Streams.In), nil
-	}
-	f, err := plainfile.OpenNamed(r.Ctx, r.Path)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", r.Path, err)
-	}
-	return f, nil
-}
-
 // documents yields the texts of the input. Its errors name the input.
 func (r *Reader) documents(in io.Reader) iter.Seq2[document, error] {
 	switch r.Kind() {

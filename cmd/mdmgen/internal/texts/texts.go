@@ -4,6 +4,7 @@ package texts
 import (
 	"context"
 	"fmt"
+	"io"
 	"path/filepath"
 	"slices"
 	"unicode"
@@ -14,6 +15,7 @@ import (
 	"mdmgen/analysis/likelihood"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/exit"
+	"mdmgen/internal/plainfile"
 	"mdmgen/model"
 	"mdmgen/tokenize"
 )
@@ -94,9 +96,13 @@ func (r *Reader) each(take func(Window) error) error {
 		return err
 	}
 	r.Cut, r.take, r.n, r.last, r.inWord = cut, take, 0, Window{}, false
-	in, err := r.open()
-	if err != nil {
-		return err
+	in := io.NopCloser(r.Streams.In)
+	if !r.standard() {
+		if in, err = plainfile.OpenNamed(r.Ctx, r.Path); err != nil {
+			return fmt.Errorf("%s: %w", r.Path, err)
+		}
+	} else if kit.IsTerminal(r.Streams.In) {
+		r.Streams.Notice("reading the text from standard input, up to Ctrl-D")
 	}
 	defer in.Close()
 	docs := r.documents(in)
