@@ -37,21 +37,15 @@ func changes(f func(string) string) function {
 	return func(_ *run, a args) jinja.Value { return jinja.NewString(f(show(a.take("")[0]))) }
 }
 
-// strip returns the function that removes blanks or given characters from the ends of a text.
-func strip(left, right bool) function {
+// strip returns the function that trims blanks or given characters from a text.
+func strip(trim func(string, func(rune) bool) string) function {
 	return func(_ *run, a args) jinja.Value {
 		p := a.take("", "chars")
 		s, in := show(p[0]), isSpace
 		if set := p[1]; !set.IsUndefined() && !set.IsNone() {
 			in = func(r rune) bool { return strings.ContainsRune(asText(set), r) }
 		}
-		if left {
-			s = strings.TrimLeftFunc(s, in)
-		}
-		if right {
-			s = strings.TrimRightFunc(s, in)
-		}
-		return jinja.NewString(s)
+		return jinja.NewString(trim(s, in))
 	}
 }
 
@@ -140,7 +134,7 @@ func pairs(_ *run, a args) jinja.Value {
 
 // methods are those of texts and objects.
 var methods = map[string]function{
-	"strip": strip(true, true), "lstrip": strip(true, false), "rstrip": strip(false, true), "split": split, "replace": replace,
+	"strip": strip(strings.TrimFunc), "lstrip": strip(strings.TrimLeftFunc), "rstrip": strip(strings.TrimRightFunc), "split": split, "replace": replace,
 	"startswith": affix(strings.HasPrefix), "endswith": affix(strings.HasSuffix), "upper": changes(upper), "lower": changes(lower), "capitalize": changes(capitalized),
 	"join": func(r *run, a args) jinja.Value {
 		p := a.take("", "")
@@ -169,7 +163,7 @@ var filters map[string]function
 
 func init() { // map calls filters.
 	filters = map[string]function{
-		"trim": strip(true, true), "upper": changes(upper), "lower": changes(lower), "capitalize": changes(capitalized), "title": changes(title), "replace": replace, "items": pairs,
+		"trim": strip(strings.TrimFunc), "upper": changes(upper), "lower": changes(lower), "capitalize": changes(capitalized), "title": changes(title), "replace": replace, "items": pairs,
 		"string": changes(func(s string) string { return s }), "safe": changes(func(s string) string { return s }),
 		"length": length, "count": length, "default": standard, "d": standard, "tojson": encode,
 		"first": func(_ *run, a args) jinja.Value { return end(a.take("")[0], 0) },
@@ -252,7 +246,6 @@ func mapped(r *run, a args) jinja.Value {
 // as wanted.
 func chosen(want, attr bool) function {
 	return func(_ *run, a args) jinja.Value {
-		var out []jinja.Value
 		p, test := a.list[1:], func(x, _ jinja.Value) bool { return x.IsTruthy() }
 		name := ""
 		if attr && len(p) > 0 {
@@ -268,15 +261,11 @@ func chosen(want, attr bool) function {
 		if test == nil || len(p) > 2 || len(a.named) > 0 {
 			refuse("a filter by such a test is not supported")
 		}
-		for _, v := range list(a.list[0]) {
-			x := v
+		return jinja.NewList(slices.DeleteFunc(slices.Clone(list(a.list[0])), func(v jinja.Value) bool {
 			if attr {
-				x = attribute(v, name)
+				v = attribute(v, name)
 			}
-			if test(x, y) == want {
-				out = append(out, v)
-			}
-		}
-		return jinja.NewList(out)
+			return test(v, y) != want
+		}))
 	}
 }

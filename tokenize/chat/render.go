@@ -148,20 +148,15 @@ func (r *run) check(bytes int) error {
 func size(v jinja.Value, most int) int {
 	n := 8
 	switch {
+	case n > most:
 	case v.IsString():
 		n += len(v.AsString())
 	case v.IsList():
 		for _, x := range v.AsList().Items {
-			if n > most {
-				break
-			}
 			n += size(x, most-n)
 		}
 	case v.IsDict():
 		for k, x := range v.AsDict().Data {
-			if n > most {
-				break
-			}
 			n += len(k) + size(x, most-n)
 		}
 	}
