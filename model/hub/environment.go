@@ -36,13 +36,8 @@ func Offline() bool { return isTrue(envOffline) }
 
 // home returns the folder of Hugging Face's programs.
 func home() (string, error) {
-	if dir := os.Getenv("HF_HOME"); dir != "" {
-		return expand(dir)
-	}
-	if dir := os.Getenv("XDG_CACHE_HOME"); dir != "" {
-		return filepath.Join(dir, "huggingface"), nil
-	}
-	return expand(filepath.Join("~", ".cache", "huggingface"))
+	cache := cmp.Or(os.Getenv("XDG_CACHE_HOME"), filepath.Join("~", ".cache"))
+	return expand(cmp.Or(os.Getenv("HF_HOME"), filepath.Join(cache, "huggingface")))
 }
 
 // expand replaces ~ by the user's folder.

@@ -103,10 +103,7 @@ func (m *Maker) Step(s samplers.Step, canvas []int) (frames []Frame) {
 		now.holds = append(now.holds, make([]int, s.Grown)...)
 		var before []int
 		if before, f.Masked = now.edit(s, m.Mask); len(before) > 0 {
-			first := f
-			first.Call, first.Grown, first.Positions, first.Tokens, first.LogP, first.Pieces = now.calls-1, 0, []int{}, []int{}, []estimate.Number{}, nil
-			first.Alternatives, first.Entropy, first.Masked = nil, nil, before
-			frames = append(frames, first)
+			frames = append(frames, Frame{Sequence: f.Sequence, Call: f.Call - 1, Theta: f.Theta, Positions: []int{}, Tokens: []int{}, LogP: []estimate.Number{}, Masked: before, Seconds: f.Seconds})
 		}
 		frames = append(frames, f)
 	}

@@ -21,16 +21,10 @@ func capitalized(s string) string {
 	return cases.Title(language.Und, cases.NoLower).String(s[:n]) + lower(s[n:])
 }
 
-// wordBounds matches what the filter title takes for the bounds of words.
-var wordBounds = regexp.MustCompile(`[-\s({\[<]+`)
+// titled matches what the filter title takes for a word.
+var titled = regexp.MustCompile(`[^-\s({\[<]+`)
 
-func title(s string) (out string) {
-	at := 0
-	for _, m := range append(wordBounds.FindAllStringIndex(s, -1), []int{len(s), len(s)}) {
-		out, at = out+capitalized(s[at:m[0]])+s[m[0]:m[1]], m[1]
-	}
-	return out
-}
+func title(s string) string { return titled.ReplaceAllStringFunc(s, capitalized) }
 
 // changes returns the function of a change of a text.
 func changes(f func(string) string) function {

@@ -235,29 +235,23 @@ func number(t token) string {
 	return text
 }
 
+// escape matches an escape of a text, of the form that Go and Python have or of another.
+var escape = regexp.MustCompile(`(?s)\\(?:x[[:xdigit:]]{2}|u[[:xdigit:]]{4}|U[[:xdigit:]]{8}|[0-7]{3}|.)`)
+
 // unquoted resolves Python's escapes of a text, which are Go's. Unknown ones stay.
 func unquoted(s string) string {
-	var b strings.Builder
-	for s != "" {
-		r, _, rest, err := strconv.UnquoteChar(s, 0)
+	return escape.ReplaceAllStringFunc(s, func(e string) string {
+		r, _, _, err := strconv.UnquoteChar(e, 0)
 		switch {
 		case err == nil:
-			b.WriteRune(r)
-		case s[0] != '\\': // a quote of the other kind
-			b.WriteByte(s[0])
-			rest = s[1:]
-		case strings.Contains(`'"`, s[1:2]):
-			b.WriteByte(s[1])
-			rest = s[2:]
-		case s[1] == '\n':
-			rest = s[2:]
-		case strings.Contains("xuUN01234567", s[1:2]):
-			refuse("the escape %.6s is not supported", s)
-		default:
-			b.WriteByte('\\')
-			rest = s[1:]
+			return string(r)
+		case strings.Contains(`'"`, e[1:]):
+			return e[1:]
+		case e[1:] == "\n":
+			return ""
+		case strings.Contains("xuUN01234567", e[1:2]):
+			refuse("the escape %s is not supported", e)
 		}
-		s = rest
-	}
-	return b.String()
+		return e
+	})
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -219,18 +220,9 @@ func (r *Reader) words(w tokenize.Window, doc int) (int, error) {
 	if before == "" && r.last.IDs != nil && r.last.Document == doc && r.inWord {
 		before = "x" // The previous window ended within a word.
 	}
-	n := 0
-	last, _ := utf8.DecodeLastRuneInString(before)
-	inWord := before != "" && !unicode.IsSpace(last)
-	for _, c := range text {
-		if blank := unicode.IsSpace(c); blank || !inWord {
-			if inWord = !blank; inWord {
-				n++
-			}
-		}
-	}
-	r.inWord = inWord
-	return n, err
+	last, _ := utf8.DecodeLastRuneInString(before + text)
+	r.inWord = before+text != "" && !unicode.IsSpace(last)
+	return len(strings.Fields(before+text)) - len(strings.Fields(before)), err
 }
 
 // free lists the positions from..to. Successive windows of one shape share the list.
