@@ -48,7 +48,7 @@ type kernel struct {
 // none.
 func New(o Options, stop int, c samplers.Spec) (samplers.Kernel, error) {
 	if c.Columns > 0 && !c.Causal {
-		return nil, fault.Errorf("samplers", "the sampler needs a network with causal rows beside those of blocks, which this one does not have")
+		return nil, fault.Errorf("samplers", "causal and speculate need a network with causal rows beside those of blocks, which this one does not have")
 	}
 	begin := pace{least: o.Window, most: cmp.Or(o.Window, most(c)), cost: cmp.Or(o.RowCost, 1./16), right: 2, tried: 2.5, patience: patience}
 	return &kernel{begin, stop}, nil
