@@ -158,11 +158,7 @@ func plainText(raw json.RawMessage) string {
 	}
 	var list []json.Number
 	if json.Unmarshal(raw, &list) == nil && list != nil {
-		items := make([]string, len(list))
-		for i, n := range list {
-			items[i] = n.String()
-		}
-		return strings.Join(items, ",")
+		return strings.ReplaceAll(strings.Trim(fmt.Sprint(list), "[]"), " ", ",")
 	}
 	return string(raw)
 }

@@ -54,14 +54,12 @@ func Parse(text string) (Name, bool) {
 	repo, revision, hasRevision := strings.Cut(repo, "@")
 	n := Name{repo, revision, file}
 	switch {
-	case !repoForm.MatchString(repo), strings.Contains(repo, "--"), strings.Contains(repo, ".."):
-		return n, false // The cache writes a slash as two hyphens.
+	case !repoForm.MatchString(repo), strings.Contains(repo, "--"): // The cache writes a slash as two hyphens.
+		return n, false
 	case strings.HasSuffix(repo, ".json"), strings.HasSuffix(repo, ".onnx"), strings.HasSuffix(repo, ".safetensors"), strings.HasSuffix(strings.ToLower(text), ".gguf"):
 		return n, false
-	case hasRevision && !plainPath(revision), hasFile && !plainPath(file):
+	case hasRevision && !plainPath(revision), hasFile && !plainPath(file), strings.Contains(repo, ".."), strings.Contains(revision, ".."): // Git has no such revision.
 		return n, false
-	case strings.Contains(revision, ".."):
-		return n, false // Git has no such revision.
 	}
 	return n, true
 }

@@ -139,7 +139,8 @@ func argument(ts []token) string {
 // also filters and tests. It returns what follows these.
 func members(x string, ts []token, filter bool) (string, []token) {
 	for len(ts) > 0 {
-		switch t := ts[0]; {
+		t := ts[0]
+		switch {
 		case t.is("["):
 			if level(t.inner, ":") == len(t.inner) {
 				x = "at_(" + x + ", " + value(t.inner) + ")"
@@ -147,42 +148,36 @@ func members(x string, ts []token, filter bool) (string, []token) {
 				x = "at_(" + x + ")[" + bounds(t.inner) + "]"
 			}
 			ts = ts[1:]
-		case t.is("."):
-			name, args, rest := called(ts)
-			switch {
-			case args == nil && ts[1].kind == isInt:
-				x = "at_(" + x + ", " + name + ")"
-			case args == nil:
-				x = fmt.Sprintf("at_(%s, %q)", x, name)
-			case name == "cycle" && x == "loop":
-				x = "loop.cycle(" + list_(args, value) + ")"
-			case methods[name] == nil:
-				refuse("the method %s is not supported", name)
-			default:
-				x = "m_" + name + "(" + list_(with(x, args), argument) + ")"
-			}
-			ts = rest
-		case filter && t.is("|"):
-			name, args, rest := called(ts)
-			if filters[name] == nil || len(rest) > 0 && rest[0].is(".", "[") {
-				refuse("the filter %s, or a member of its result, is not supported", name)
-			}
-			x = "f_" + name + "(" + list_(with(x, args), argument) + ")"
-			ts = rest
-		case filter && t.is("is"):
-			not := len(ts) > 1 && ts[1].is("not")
-			if not {
-				ts = ts[1:]
-			}
-			name, args, rest := called(ts)
-			if tests[name] == nil || len(rest) > 0 && !rest[0].is("|", "is") {
-				refuse("the test %s, or its value without brackets, is not supported", name)
-			}
-			x = fmt.Sprintf("is_(%t, %q, %s)", !not, name, list_(with(x, args), value))
-			ts = rest
-		default:
+			continue
+		case !t.is(".") && !(filter && t.is("|", "is")):
 			return x, ts
 		}
+		not := t.is("is") && len(ts) > 1 && ts[1].is("not")
+		if not {
+			ts = ts[1:]
+		}
+		name, args, rest := called(ts)
+		switch {
+		case t.is("|") && (filters[name] == nil || len(rest) > 0 && rest[0].is(".", "[")):
+			refuse("the filter %s, or a member of its result, is not supported", name)
+		case t.is("|"):
+			x = "f_" + name + "(" + list_(with(x, args), argument) + ")"
+		case t.is("is") && (tests[name] == nil || len(rest) > 0 && !rest[0].is("|", "is")):
+			refuse("the test %s, or its value without brackets, is not supported", name)
+		case t.is("is"):
+			x = fmt.Sprintf("is_(%t, %q, %s)", !not, name, list_(with(x, args), value))
+		case args == nil && ts[1].kind == isInt:
+			x = "at_(" + x + ", " + name + ")"
+		case args == nil:
+			x = fmt.Sprintf("at_(%s, %q)", x, name)
+		case name == "cycle" && x == "loop":
+			x = "loop.cycle(" + list_(args, value) + ")"
+		case methods[name] == nil:
+			refuse("the method %s is not supported", name)
+		default:
+			x = "m_" + name + "(" + list_(with(x, args), argument) + ")"
+		}
+		ts = rest
 	}
 	return x, ts
 }

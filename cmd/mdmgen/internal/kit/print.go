@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"text/tabwriter"
 
@@ -120,11 +121,12 @@ func Closing(c io.Closer, err *error) {
 	}
 }
 
+// unquoted matches a word that a shell takes as it is.
+var unquoted = regexp.MustCompile(`^[\w./=:,+@-]+$`)
+
 // Quoted returns s quoted for a shell.
 func Quoted(s string) string {
-	if s != "" && !strings.ContainsFunc(s, func(r rune) bool {
-		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+@", r)
-	}) {
+	if unquoted.MatchString(s) {
 		return s
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"

@@ -126,7 +126,9 @@ func (o *options) run(ctx context.Context, s kit.Streams, _ []string) (err error
 		return err
 	}
 	made := kit.NewProvenance(m, o.Words)
-	o.Model, o.Name, o.Fingerprint, o.Provenance = m, made.Model.Reference, fingerprint(made), made
+	o.Model, o.Name, o.Provenance = m, made.Model.Reference, made
+	sum := sha256.Sum256([]byte(made.Model.Digest + made.Model.FactsDigest + made.Model.Dtype + made.Model.Runtime + made.Model.Provider + made.Tokenizer + kit.Executable()))
+	o.Fingerprint = fmt.Sprintf("fp_%x", sum[:8]) // Equal ones mean equal ids.
 	o.Batch, o.CacheMemory, o.Store = cmp.Or(o.sampler.Batch, setup.BatchOf(m.Facts())), setup.KeepBytes(o.cacheMemory), setup.Store(o.keep)
 	o.Record = requests.Settings{Batch: o.Batch, Device: o.model.DeviceOf(m.Facts()), Facts: o.model.Facts, Sidecar: o.model.Sidecar}
 	o.Log = slog.New(slog.NewTextHandler(s.Err, nil))
@@ -140,10 +142,4 @@ func (o *options) run(ctx context.Context, s kit.Streams, _ []string) (err error
 		s.Notice("clients on other machines can connect without a key: require one with --key-file")
 	}
 	return server.Serve(ctx, listener)
-}
-
-// fingerprint identifies model and program: equal fingerprints mean equal ids.
-func fingerprint(p kit.Provenance) string {
-	sum := sha256.Sum256([]byte(p.Model.Digest + p.Model.FactsDigest + p.Model.Dtype + p.Model.Runtime + p.Model.Provider + p.Tokenizer + kit.Executable()))
-	return fmt.Sprintf("fp_%x", sum[:8])
 }
