@@ -201,6 +201,8 @@ func TestParse(t *testing.T) {
 		{`{"messages":[{"role":"user","content":"hi"}],"length":5}`, "uhi__"},
 		{`{"messages":[{"role":"system","content":"b"},{"role":"user","content":"c"}]}`, "sbuc________"},
 		{`{"messages":[{"role":"user","content":"hi"}],"prefix":"ok","length":"+2"}`, "uhiok__"},
+		{`{"messages":[{"role":"user","content":"hi"}],"suffix":"!"}`, "uhi________!"},
+		{`{"messages":[{"role":"user","content":"hi"}],"infill":["a",null,"b"]}`, "uhia_______b"},
 		{`{"messages":[{"role":"user","content":"hi"}],"prefix":"ok","suffix":"!","length":8}`, "uhiok__!"},
 		{`{"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":" {{2}}"}],"continue_final_message":true,"length":10}`, "uhi {{2}}_"},
 		{`{"messages":[{"role":"user","content":"hi"}],"infill":["a",2,"b",1]}`, "uhia__b_"},

@@ -26,7 +26,7 @@ type Request struct {
 	// Infill is a text with gaps: {{N}} is N masks, {{*}} as many as Length leaves, {{NAME:N}} and
 	// {{NAME:*}} a gap with a name, {{"text"}} the text of a JSON string.
 	Infill *string
-	// Start are tokens before Prefix. It excludes Messages.
+	// Start are tokens before Prefix. It excludes Messages, Infill and IDs.
 	Start []int
 	// IDs are the tokens of a canvas, nil for a position to sample.
 	IDs []*int
