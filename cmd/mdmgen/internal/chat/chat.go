@@ -84,7 +84,7 @@ func (o *options) run(ctx context.Context, s kit.Streams, _ []string) (err error
 	}
 	if o.load != "" {
 		if err := c.read(ctx, o.load); err != nil {
-			return err
+			return fmt.Errorf("--load %w", err)
 		}
 	}
 	if o.Length != (requests.Length{}) {
