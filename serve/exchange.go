@@ -130,10 +130,15 @@ func (x *exchange) read(q any) error {
 
 // answer writes an answer as JSON.
 func (x *exchange) answer(status int, a any) error {
+	text, err := json.Marshal(a)
+	if err != nil {
+		return err
+	}
 	_ = x.control.SetWriteDeadline(time.Now().Add(writeTime))
 	x.w.Header().Set("Content-Type", "application/json")
 	x.w.WriteHeader(status)
-	return json.NewEncoder(x.w).Encode(a)
+	_, _ = x.w.Write(append(text, '\n')) // The client may be gone.
+	return nil
 }
 
 // Refusal is an error in the form that OpenAI's clients read.

@@ -192,7 +192,8 @@ func (s *Server) page(x *exchange) error {
 			}
 		}
 	}
-	return page.Live(x.w, p)
+	_ = page.Live(x.w, p) // The client may be gone.
+	return nil
 }
 
 // talks reports whether the model has a chat template that can be used.

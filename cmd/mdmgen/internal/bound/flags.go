@@ -114,7 +114,7 @@ func (o *options) checkMode() error {
 	mode, without := "", []string{"as", "join", "limit", "stride", "context", "frame", "tail", "tokenizer", "reference", "resume", "shard"}
 	switch {
 	case o.planOnly:
-		mode = "--plan-only"
+		mode, o.wide = "--plan-only", true // The bounds are all that there is.
 		without = append(without, "draws", "plans", "confidence", "seed", "batch", "runtime", "device", "tf32", "threads", "offline", "model", "fact", "sidecar", "verify-digest")
 	case o.q0 != "":
 		mode = "--q0 " + o.q0

@@ -3,6 +3,7 @@ package kit
 import (
 	"cmp"
 	"errors"
+	"slices"
 	"strings"
 
 	"mdmgen/internal/exit"
@@ -95,8 +96,10 @@ func ForeignCommand(args []string) string {
 	switch {
 	case args[0] != "run":
 		return foreignCommands[args[0]]
+	case len(args) == 1 || slices.ContainsFunc(args, func(arg string) bool { return strings.HasPrefix(arg, "-") }):
+		return "mdmgen chat NAME"
 	case len(args) > 2: // as ollama has it
-		return "mdmgen generate --model " + args[1] + " --chat " + Quoted(strings.Join(args[2:], " "))
+		return "mdmgen generate --model " + Quoted(args[1]) + " --chat " + Quoted(strings.Join(args[2:], " "))
 	}
-	return "mdmgen chat " + cmp.Or(strings.Join(args[1:], ""), "NAME")
+	return "mdmgen chat " + Quoted(args[1])
 }
