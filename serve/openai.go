@@ -68,7 +68,9 @@ func (s *Server) completions(x *exchange, q *CompletionRequest) (*Completion, er
 		r.Prefix, r.Start = p.text, p.ids
 		j, err := x.job(r, cmp.Or(q.named, "max_tokens"), fill)
 		if err != nil {
-			return nil, err
+			_, before := s.encode("prompt", p)
+			_, after := s.encode("suffix", given{text: q.Suffix})
+			return nil, cmp.Or(after, before, err) // A text that cannot be written has its field's name.
 		}
 		jobs = append(jobs, j)
 	}

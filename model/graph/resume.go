@@ -35,7 +35,7 @@ type written struct {
 
 // resumeKey returns the Key of a conversion.
 func resumeKey(f facts.Facts, o Options) (string, error) {
-	text, err := json.Marshal([]any{Version, f, o.Dtype, o.GPU})
+	text, err := json.Marshal([]any{Version, f, o.Dtype, o.GPU, o.means})
 	return fmt.Sprintf("%x", sha256.Sum256(text)), err
 }
 

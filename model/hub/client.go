@@ -136,7 +136,7 @@ type bearer struct{ endpoint, token string }
 func (b bearer) RoundTrip(req *http.Request) (*http.Response, error) {
 	req = req.Clone(req.Context())
 	req.Header.Del("Authorization")
-	if b.token != "" && strings.HasPrefix(b.endpoint+"/", req.URL.Scheme+"://"+req.URL.Host+"/") {
+	if home, err := url.Parse(b.endpoint); err == nil && b.token != "" && req.URL.Host == home.Host && req.URL.Scheme == home.Scheme {
 		req.Header.Set("Authorization", "Bearer "+b.token)
 	}
 	return http.DefaultTransport.RoundTrip(req)
