@@ -11,9 +11,10 @@ import (
 // Rows of the stream have a mean, which is nearly the same on all canvases. What a product makes of it is
 // known, so the layer before leaves it out, in its bias, and the layer behind adds its product with the
 // weights, in its bias. This takes steps from rows that differ little, and lets the rounding of weights
-// act on less (Nagel et al., arXiv 1906.04721, section 4.2, for the bias of a mean).
+// act on less (Nagel et al., arXiv 1906.04721, on the absorption of high biases and on bias correction).
 
-// surveyed is the number of masks of the canvas on which means are measured.
+// surveyed is the number of masks of the canvas on which means are measured: docs/precision.md has the
+// loss with others.
 const surveyed = 128
 
 // Survey runs a model of bytes, with external data in dir, that has one input, input_ids [1, n], and one
@@ -57,7 +58,7 @@ func (d *stream) measure(x string) string {
 	return x
 }
 
-// mean is a mean that rows lack, nil if they lack none.
+// mean is mean i that rows lack, [Hidden], nil if they lack none.
 func (d *stream) mean(i int) []float32 {
 	if d.means == nil {
 		return nil
@@ -65,7 +66,8 @@ func (d *stream) mean(i int) []float32 {
 	return d.means[i*d.c.Config.Hidden:][:d.c.Config.Hidden]
 }
 
-// bias returns the bias of a layer for rows that lack a mean; plus is added to it, and minus subtracted.
+// bias returns the bias [out] of a layer for rows that lack a mean [in]; plus [out] is added to it, and
+// minus [out] subtracted. All three may be nil.
 func (d *stream) bias(name string, lacks, plus, minus []float32) []float32 {
 	v := vector(d.c, name+".bias")
 	row := make([]float32, len(lacks))

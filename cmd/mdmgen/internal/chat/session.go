@@ -96,14 +96,9 @@ func (c *session) next(ctx context.Context) error {
 		wrong, tight := errors.AsType[*requests.Error](err)
 		tight = tight && wrong.Field == "length"
 		if err == nil && r.Length == (requests.Length{}) {
-			masks := 0
-			for _, id := range j.Tokens {
-				if id == c.facts.MaskID {
-					masks++
-				}
-			}
 			// Texts behind the answer's beginning take room too.
-			tight = r.Infill == nil && c.facts.Length-j.Prompt < c.room() || len(j.Tokens) == c.facts.Length && masks < c.room()
+			spec := c.network.Spec()
+			tight = r.Infill == nil && c.facts.Length-j.Prompt < c.room() || len(j.Tokens) == c.facts.Length && len(spec.Masked(j.Tokens)) < c.room()
 		}
 		if tight && len(c.messages)-c.left > 2 {
 			c.left += 2
